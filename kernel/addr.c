@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Translation of an IP destination: local address, interface, and the link
+ * address of the peer or the next hop.
+ *
+ * rcm_addr_try() answers at once when the neighbour is known.  Otherwise the
+ * request waits in a table, hashed by the neighbour's address, until the
+ * neighbour changes or its time is up.  Requests do not wait for each other:
+ * the workqueue is not ordered and each has a work item of its own.
+ */
+#include <linux/inetdevice.h>
+#include <linux/jhash.h>
+#include <linux/netdevice.h>
+#include <net/addrconf.h>
+#include <net/arp.h>
+#include <net/ip6_route.h>
+#include <net/neighbour.h>
+#include <net/netevent.h>
+#include <net/route.h>
+
+#include "addr.h"
+#include "rcm_priv.h"
+
+#define RCM_WAIT_BITS	8
+
+/* A neighbour's answer can be lost; ask again this often. */
+#define RCM_ADDR_RETRY	HZ
+
+struct rcm_wait_bucket {
+	spinlock_t lock;	/* protects head and rcm_addr_req.node */
+	struct hlist_head head;
+};
+
+static struct rcm_wait_bucket rcm_waiting[1 << RCM_WAIT_BITS];
+static u32 rcm_wait_seed;
+
+static struct rcm_wait_bucket *rcm_wait_bucket(u32 hash)
+{
+	return &rcm_waiting[hash & ((1 << RCM_WAIT_BITS) - 1)];
+}
+
+static u32 rcm_neigh_hash(const struct neighbour *neigh)
+{
+	return jhash(neigh->primary_key, neigh->tbl->key_len, rcm_wait_seed);
+}
+
+/* Interface that holds a local address; the caller holds the RCU lock. */
+static struct net_device *rcm_addr_local_dev_rcu(struct net *net,
+						 const union rcm_addr *addr)
+{
+	struct net_device *dev;
+
+	switch (addr->sa.sa_family) {
+	case AF_INET:
+		return __ip_dev_find(net, addr->sin.sin_addr.s_addr, false);
+	case AF_INET6:
+		if (rcm_addr_is_linklocal(addr)) {
+			dev = dev_get_by_index_rcu(net, addr->sin6.sin6_scope_id);
+			if (dev && ipv6_chk_addr(net, &addr->sin6.sin6_addr, dev, 1))
+				return dev;
+			return NULL;
+		}
+		for_each_netdev_rcu(net, dev) {
+			if (ipv6_chk_addr(net, &addr->sin6.sin6_addr, dev, 1))
+				return dev;
+		}
+		return NULL;
+	default:
+		return NULL;
+	}
+}
+
+/**
+ * rcm_addr_local_ifindex - which interface holds a local address
+ * @net: namespace to look in
+ * @addr: IPv4 or IPv6 address, not a wildcard
+ *
+ * Context: any; takes the RCU read lock.
+ * Return: the interface's index; -EADDRNOTAVAIL when the address is not local.
+ */
+int rcm_addr_local_ifindex(struct net *net, const union rcm_addr *addr)
+{
+	struct net_device *dev;
+	int ret = -EADDRNOTAVAIL;
+
+	rcu_read_lock();
+	dev = rcm_addr_local_dev_rcu(net, addr);
+	if (dev)
+		ret = dev->ifindex;
+	rcu_read_unlock();
+	return ret;
+}
+
+/**
+ * rcm_addr_may_talk - could these two addresses be the ends of a connection
+ * @net: namespace of the interface that a request came in by
+ * @local: address that the request is for
+ * @remote: address that it claims to come from
+ *
+ * The way back is not looked up: the answer goes where the request came from,
+ * so hosts with several interfaces and asymmetric routes work.
+ *
+ * Context: any.
+ * Return: whether @local is an address of this host and @remote one that a
+ * host can have.
+ */
+bool rcm_addr_may_talk(struct net *net, const union rcm_addr *local,
+		       const union rcm_addr *remote)
+{
+	if (local->sa.sa_family != remote->sa.sa_family)
+		return false;
+	if (rcm_addr_is_wildcard(local) || rcm_addr_is_wildcard(remote) ||
+	    rcm_addr_is_multicast(local) || rcm_addr_is_multicast(remote))
+		return false;
+	if (remote->sa.sa_family == AF_INET &&
+	    ipv4_is_lbcast(remote->sin.sin_addr.s_addr))
+		return false;
+	return rcm_addr_local_ifindex(net, local) > 0;
+}
+
+/* Link address of @daddr over @dst; -ENODATA when it has to be waited for. */
+static int rcm_neigh_lookup(struct rcm_addr_req *req, struct dst_entry *dst,
+			    const void *daddr)
+{
+	struct neighbour *neigh;
+	bool valid;
+
+	neigh = dst_neigh_lookup(dst, daddr);
+	if (!neigh)
+		return -EHOSTUNREACH;
+
+	read_lock_bh(&neigh->lock);
+	valid = neigh->nud_state & NUD_VALID;
+	if (valid)
+		ether_addr_copy(req->result.dmac, neigh->ha);
+	read_unlock_bh(&neigh->lock);
+
+	if (!valid) {
+		req->hash = rcm_neigh_hash(neigh);
+		neigh_event_send(neigh, NULL);
+	}
+	neigh_release(neigh);
+	return valid ? 0 : -ENODATA;
+}
+
+/*
+ * The route is known.  A route to one of our own addresses goes by the
+ * loopback interface, which has no RDMA device: use the interface that holds
+ * the address, and let it talk to itself.
+ */
+static int rcm_addr_by_dst(struct rcm_addr_req *req, struct dst_entry *dst,
+			   const void *daddr)
+{
+	struct net_device *dev;
+	int ret = 0;
+
+	rcu_read_lock();
+	dev = dst->dev;
+	if (dev->flags & IFF_LOOPBACK) {
+		dev = rcm_addr_local_dev_rcu(req->net, &req->dst);
+		if (!dev) {
+			ret = -ENODEV;
+			goto out;
+		}
+		ether_addr_copy(req->result.dmac, dev->dev_addr);
+		req->result.ifindex = dev->ifindex;
+		goto out;
+	}
+	req->result.ifindex = dev->ifindex;
+	rcu_read_unlock();
+
+	return rcm_neigh_lookup(req, dst, daddr);
+out:
+	rcu_read_unlock();
+	return ret;
+}
+
+static int rcm_addr_try4(struct rcm_addr_req *req)
+{
+	struct flowi4 fl4 = {
+		.daddr = req->dst.sin.sin_addr.s_addr,
+		.saddr = req->src.sin.sin_addr.s_addr,
+		.flowi4_oif = req->oif,
+	};
+	struct rtable *rt;
+	int ret;
+
+	rt = ip_route_output_key(req->net, &fl4);
+	if (IS_ERR(rt))
+		return PTR_ERR(rt);
+
+	req->result.src.sin.sin_addr.s_addr = fl4.saddr;
+	req->result.hop_limit = ip4_dst_hoplimit(&rt->dst);
+	ret = rcm_addr_by_dst(req, &rt->dst, &fl4.daddr);
+	ip_rt_put(rt);
+	return ret;
+}
+
+static int rcm_addr_try6(struct rcm_addr_req *req)
+{
+	struct flowi6 fl6 = {
+		.daddr = req->dst.sin6.sin6_addr,
+		.saddr = req->src.sin6.sin6_addr,
+		.flowi6_oif = req->oif,
+	};
+	struct dst_entry *dst;
+	int ret;
+
+	dst = ipv6_stub->ipv6_dst_lookup_flow(req->net, NULL, &fl6, NULL);
+	if (IS_ERR(dst))
+		return PTR_ERR(dst);
+
+	req->result.src.sin6.sin6_addr = fl6.saddr;
+	if (rcm_addr_is_linklocal(&req->result.src))
+		req->result.src.sin6.sin6_scope_id = req->oif;
+	req->result.hop_limit = ip6_dst_hoplimit(dst);
+	ret = rcm_addr_by_dst(req, dst, &fl6.daddr);
+	dst_release(dst);
+	return ret;
+}
+
+/**
+ * rcm_addr_try - translate now, if that is possible
+ * @req: request with net, oif, src and dst set
+ *
+ * Context: process; does not sleep for the network.
+ * Return: 0 with req->result set; -ENODATA when the neighbour is not known
+ * and has been asked for; another negative errno when there is no way.
+ */
+int rcm_addr_try(struct rcm_addr_req *req)
+{
+	memset(&req->result, 0, sizeof(req->result));
+	req->result.src.sa.sa_family = req->dst.sa.sa_family;
+	return req->dst.sa.sa_family == AF_INET ? rcm_addr_try4(req) :
+						  rcm_addr_try6(req);
+}
+
+static void rcm_addr_enqueue(struct rcm_addr_req *req)
+{
+	struct rcm_wait_bucket *bucket = rcm_wait_bucket(req->hash);
+
+	spin_lock_bh(&bucket->lock);
+	hlist_add_head(&req->node, &bucket->head);
+	spin_unlock_bh(&bucket->lock);
+}
+
+static void rcm_addr_dequeue(struct rcm_addr_req *req)
+{
+	struct rcm_wait_bucket *bucket = rcm_wait_bucket(req->hash);
+
+	spin_lock_bh(&bucket->lock);
+	hlist_del_init(&req->node);
+	spin_unlock_bh(&bucket->lock);
+}
+
+static void rcm_addr_work(struct work_struct *work)
+{
+	struct rcm_addr_req *req =
+		container_of(to_delayed_work(work), struct rcm_addr_req, work);
+	long left = req->deadline - jiffies;
+	u32 hash = req->hash;
+	int status;
+
+	if (!atomic_read(&req->pending))
+		return;
+
+	status = rcm_addr_try(req);
+	if (status == -ENODATA && left > 0) {
+		/* The route may lead to another neighbour by now. */
+		if (hash != req->hash) {
+			swap(hash, req->hash);
+			rcm_addr_dequeue(req);
+			req->hash = hash;
+			rcm_addr_enqueue(req);
+		}
+		/* Not mod_: the neighbour may have changed since we looked. */
+		queue_delayed_work(rcm_wq, &req->work,
+				   min_t(long, left, RCM_ADDR_RETRY));
+		return;
+	}
+
+	req->hash = hash;
+	rcm_addr_dequeue(req);
+	/* Nobody queues it any more, but somebody may have while we ran. */
+	cancel_delayed_work(&req->work);
+	if (atomic_xchg(&req->pending, 0))
+		req->done(req, status == -ENODATA ? -ETIMEDOUT : status);
+}
+
+/**
+ * rcm_addr_req_init - prepare a request for its first use
+ * @req: request
+ * @done: what to call when it is complete
+ */
+void rcm_addr_req_init(struct rcm_addr_req *req,
+		       void (*done)(struct rcm_addr_req *req, int status))
+{
+	INIT_DELAYED_WORK(&req->work, rcm_addr_work);
+	INIT_HLIST_NODE(&req->node);
+	atomic_set(&req->pending, 0);
+	req->done = done;
+}
+
+/**
+ * rcm_addr_wait - wait for the neighbour, without blocking
+ * @req: request for which rcm_addr_try() said -ENODATA
+ * @timeout_ms: how long, milliseconds
+ *
+ * Calls req->done once, from a workqueue, unless rcm_addr_cancel() is first.
+ * The neighbour may have answered in the meantime: the first look is at once.
+ */
+void rcm_addr_wait(struct rcm_addr_req *req, unsigned int timeout_ms)
+{
+	req->deadline = jiffies + msecs_to_jiffies(min(timeout_ms, INT_MAX / 2U));
+	atomic_set(&req->pending, 1);
+	rcm_addr_enqueue(req);
+	mod_delayed_work(rcm_wq, &req->work, 0);
+}
+
+/**
+ * rcm_addr_finish_later - complete from a workqueue what is known already
+ * @req: request for which rcm_addr_try() said 0
+ *
+ * For consumers whose handler must not be called from their own call.
+ */
+void rcm_addr_finish_later(struct rcm_addr_req *req)
+{
+	rcm_addr_wait(req, 0);
+}
+
+/**
+ * rcm_addr_cancel - make sure that a request does not complete any more
+ * @req: request, in any stage of its life
+ *
+ * Waits for a completion that is running, so it must not be called from one,
+ * nor with a lock held that req->done takes.
+ *
+ * Context: process; sleeps.
+ * Return: true when req->done was not called and will not be.
+ */
+bool rcm_addr_cancel(struct rcm_addr_req *req)
+{
+	bool cancelled = atomic_xchg(&req->pending, 0);
+
+	if (cancelled) {
+		/* Running, it may enqueue itself; enqueued, it may be queued. */
+		cancel_delayed_work_sync(&req->work);
+		rcm_addr_dequeue(req);
+		cancel_delayed_work_sync(&req->work);
+	}
+	return cancelled;
+}
+
+static int rcm_netevent(struct notifier_block *nb, unsigned long event,
+			void *ctx)
+{
+	struct rcm_wait_bucket *bucket;
+	struct neighbour *neigh = ctx;
+	struct rcm_addr_req *req;
+	u32 hash;
+
+	if (event != NETEVENT_NEIGH_UPDATE)
+		return NOTIFY_DONE;
+	if (!(READ_ONCE(neigh->nud_state) & NUD_VALID))
+		return NOTIFY_DONE;
+
+	hash = rcm_neigh_hash(neigh);
+	bucket = rcm_wait_bucket(hash);
+	spin_lock_bh(&bucket->lock);
+	hlist_for_each_entry(req, &bucket->head, node) {
+		if (req->hash == hash)
+			mod_delayed_work(rcm_wq, &req->work, 0);
+	}
+	spin_unlock_bh(&bucket->lock);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block rcm_netevent_nb = {
+	.notifier_call = rcm_netevent,
+};
+
+int rcm_addr_init(void)
+{
+	unsigned int i;
+
+	rcm_wait_seed = get_random_u32();
+	for (i = 0; i < ARRAY_SIZE(rcm_waiting); i++)
+		spin_lock_init(&rcm_waiting[i].lock);
+	return register_netevent_notifier(&rcm_netevent_nb);
+}
+
+void rcm_addr_exit(void)
+{
+	unregister_netevent_notifier(&rcm_netevent_nb);
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * RDMA devices come and go; identifiers are attached to them.
+ */
+#include <linux/netdevice.h>
+#include <linux/slab.h>
+#include <rdma/ib_cache.h>
+
+#include "rcm_priv.h"
+
+/* Protects the list of devices and the lists of listens; see rcm_priv.h. */
+DEFINE_MUTEX(rcm_device_mutex);
+LIST_HEAD(rcm_devices);
+
+static struct ib_client rcm_client;
+
+void rcm_device_get(struct rcm_device *device)
+{
+	refcount_inc(&device->refs);
+}
+
+void rcm_device_put(struct rcm_device *device)
+{
+	if (refcount_dec_and_test(&device->refs))
+		complete(&device->released);
+}
+
+/**
+ * rcm_device_of - our device for an ib_device
+ * @ib: device
+ *
+ * For callbacks of a transport on that device: it cannot go while they run.
+ *
+ * Return: the device, or %NULL when we do not use it.
+ */
+struct rcm_device *rcm_device_of(struct ib_device *ib)
+{
+	return ib_get_client_data(ib, &rcm_client);
+}
+
+/* Publishes the device on the identifier; false when the device is going. */
+static bool rcm_device_link(struct rcm_id *priv, struct rcm_device *device,
+			    u32 port_num, const struct ib_gid_attr *sgid_attr,
+			    int ifindex)
+{
+	bool dead;
+
+	lockdep_assert_held(&priv->mutex);
+
+	spin_lock(&device->lock);
+	dead = device->dead;
+	if (!dead) {
+		refcount_inc(&device->refs);
+		list_add_tail(&priv->device_node, &device->ids);
+	}
+	spin_unlock(&device->lock);
+	if (dead)
+		return false;
+
+	priv->device = device;
+	priv->sgid_attr = sgid_attr;
+	priv->ifindex = ifindex;
+	priv->id.device = device->ib;
+	priv->id.port_num = port_num;
+	return true;
+}
+
+static const struct ib_gid_attr *rcm_port_gid(struct ib_device *ib, u32 port,
+					      const union ib_gid *gid,
+					      struct net_device *ndev)
+{
+	enum ib_gid_type type = rdma_protocol_roce_udp_encap(ib, port) ?
+				IB_GID_TYPE_ROCE_UDP_ENCAP : IB_GID_TYPE_ROCE;
+
+	if (!rdma_protocol_roce(ib, port))
+		return ERR_PTR(-ENODEV);
+	return rdma_find_gid_by_port(ib, gid, type, port, ndev);
+}
+
+static bool rcm_device_try(struct rcm_id *priv, struct rcm_device *device,
+			   const union ib_gid *gid, struct net_device *ndev)
+{
+	const struct ib_gid_attr *attr;
+	u32 port;
+
+	if (!rdma_dev_access_netns(device->ib, priv->net))
+		return false;
+
+	rdma_for_each_port(device->ib, port) {
+		attr = rcm_port_gid(device->ib, port, gid, ndev);
+		if (IS_ERR(attr))
+			continue;
+		if (rcm_device_link(priv, device, port, attr, ndev->ifindex))
+			return true;
+		rdma_put_gid_attr(attr);
+	}
+	return false;
+}
+
+/**
+ * rcm_device_attach - find the RDMA device for an identifier's local address
+ * @priv: identifier with a local address, with its mutex held
+ * @ifindex: interface that holds the address
+ *
+ * Context: any that may take a mutex.
+ * Return: 0; -ENODEV when no RDMA device in the identifier's namespace has
+ * the address on that interface.
+ */
+int rcm_device_attach(struct rcm_id *priv, int ifindex)
+{
+	struct rcm_device *device;
+	struct net_device *ndev;
+	union ib_gid gid;
+	int ret = -ENODEV;
+
+	rcm_addr_to_gid(rcm_src(priv), &gid);
+
+	rcu_read_lock();
+	ndev = dev_get_by_index_rcu(priv->net, ifindex);
+	if (!ndev)
+		goto out;
+	list_for_each_entry_rcu(device, &rcm_devices, node) {
+		if (rcm_device_try(priv, device, &gid, ndev)) {
+			ret = 0;
+			break;
+		}
+	}
+out:
+	rcu_read_unlock();
+	return ret;
+}
+
+/**
+ * rcm_device_attach_child - attach what came in by a device to it
+ * @priv: identifier of a connection request, with its mutex held
+ * @device: device that the request came in by
+ * @port_num: its port
+ * @sgid_attr: local GID that the request was sent to
+ *
+ * Return: 0; -ENODEV when the device is going.
+ */
+int rcm_device_attach_child(struct rcm_id *priv, struct rcm_device *device,
+			    u32 port_num, const struct ib_gid_attr *sgid_attr)
+{
+	struct net_device *ndev;
+	int ifindex = 0;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(sgid_attr);
+	if (!IS_ERR(ndev))
+		ifindex = ndev->ifindex;
+	rcu_read_unlock();
+
+	rdma_hold_gid_attr(sgid_attr);
+	if (rcm_device_link(priv, device, port_num, sgid_attr, ifindex))
+		return 0;
+	rdma_put_gid_attr(sgid_attr);
+	return -ENODEV;
+}
+
+/* What an identifier holds of a device. */
+struct rcm_hold {
+	struct rcm_device *device;
+	const struct ib_gid_attr *sgid_attr;
+	struct ib_cm_id *cm;
+};
+
+/* Takes everything of the device off the identifier, to be let go later. */
+static void rcm_device_unlink(struct rcm_id *priv, struct rcm_hold *hold)
+{
+	hold->device = priv->device;
+	hold->sgid_attr = priv->sgid_attr;
+	hold->cm = priv->cm;
+	priv->device = NULL;
+	priv->sgid_attr = NULL;
+	priv->cm = NULL;
+	priv->id.device = NULL;
+}
+
+static void rcm_hold_release(struct rcm_id *priv, struct rcm_hold *hold)
+{
+	if (!hold->device)
+		return;
+
+	if (hold->cm)
+		hold->device->transport->destroy(hold->cm);
+	spin_lock(&hold->device->lock);
+	list_del_init(&priv->device_node);
+	spin_unlock(&hold->device->lock);
+	rdma_put_gid_attr(hold->sgid_attr);
+	rcm_device_put(hold->device);
+}
+
+/**
+ * rcm_device_detach - give an identifier's device back
+ * @priv: identifier that nobody else changes: its mutex is held, or it is
+ *	being destroyed; has no connection any more
+ */
+void rcm_device_detach(struct rcm_id *priv)
+{
+	struct rcm_hold hold;
+
+	rcm_device_unlink(priv, &hold);
+	hold.cm = NULL;
+	rcm_hold_release(priv, &hold);
+}
+
+/*
+ * The device of an identifier is going.  A consumer that takes events inline
+ * holds nothing on the device through us and need not do anything: the
+ * identifier lives on without device, and each later call says -ENODEV.  Any
+ * other consumer has to destroy the identifier, and removal waits for it.
+ */
+static void rcm_id_device_removed(struct rcm_id *priv)
+{
+	struct rcm_hold hold = {};
+
+	mutex_lock(&priv->mutex);
+	if (rcm_id_move(priv, RCM_OP_REMOVE)) {
+		mutex_unlock(&priv->mutex);
+		return;
+	}
+	rcm_id_blame(priv, RCM_STEP_REMOVAL, -ENODEV, 0);
+	if (rcm_id_report(priv, RDMA_CM_EVENT_DEVICE_REMOVAL, 0)) {
+		rcm_destroy_id_unlock(priv);
+		return;
+	}
+	if (priv->inline_events)
+		rcm_device_unlink(priv, &hold);
+	mutex_unlock(&priv->mutex);
+	rcm_hold_release(priv, &hold);
+}
+
+static struct rcm_id *rcm_device_first_id(struct rcm_device *device)
+{
+	struct rcm_id *priv, *found = NULL;
+
+	spin_lock(&device->lock);
+	while (!found && !list_empty(&device->ids)) {
+		priv = list_first_entry(&device->ids, struct rcm_id, device_node);
+		list_del_init(&priv->device_node);
+		/* Without a reference left it detaches itself. */
+		if (refcount_inc_not_zero(&priv->refs))
+			found = priv;
+	}
+	spin_unlock(&device->lock);
+	return found;
+}
+
+static int rcm_device_add(struct ib_device *ib)
+{
+	struct rcm_device *device;
+	u32 port;
+
+	rdma_for_each_port(ib, port) {
+		if (rdma_protocol_roce(ib, port) && rdma_cap_ib_cm(ib, port))
+			goto usable;
+	}
+	return -EOPNOTSUPP;
+
+usable:
+	device = kzalloc(sizeof(*device), GFP_KERNEL);
+	if (!device)
+		return -ENOMEM;
+
+	device->ib = ib;
+	device->transport = &rcm_transport_ib;
+	refcount_set(&device->refs, 1);
+	init_completion(&device->released);
+	spin_lock_init(&device->lock);
+	INIT_LIST_HEAD(&device->ids);
+	INIT_LIST_HEAD(&device->listens);
+	ib_set_client_data(ib, &rcm_client, device);
+
+	mutex_lock(&rcm_device_mutex);
+	list_add_tail_rcu(&device->node, &rcm_devices);
+	rcm_listen_device_added(device);
+	mutex_unlock(&rcm_device_mutex);
+	return 0;
+}
+
+static void rcm_device_remove(struct ib_device *ib, void *client_data)
+{
+	struct rcm_device *device = client_data;
+	struct rcm_id *priv;
+
+	mutex_lock(&rcm_device_mutex);
+	list_del_rcu(&device->node);
+	mutex_unlock(&rcm_device_mutex);
+
+	spin_lock(&device->lock);
+	device->dead = true;
+	spin_unlock(&device->lock);
+
+	rcm_listen_device_removed(device);
+	while ((priv = rcm_device_first_id(device))) {
+		rcm_id_device_removed(priv);
+		rcm_id_put(priv);
+	}
+
+	rcm_device_put(device);
+	wait_for_completion(&device->released);
+	kfree_rcu(device, rcu);
+}
+
+static struct ib_client rcm_client = {
+	.name = "rcm",
+	.add = rcm_device_add,
+	.remove = rcm_device_remove,
+};
+
+int rcm_device_init(void)
+{
+	return ib_register_client(&rcm_client);
+}
+
+void rcm_device_exit(void)
+{
+	ib_unregister_client(&rcm_client);
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * An identifier's life: create, hold, change state, hand an event up, destroy.
+ */
+#include <linux/hash.h>
+#include <linux/random.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+
+#include "rcm_priv.h"
+#include "trace.h"
+
+#define RCM_TABLE_BITS	6
+
+/* Every identifier, for people to look at; nothing else is found here. */
+struct rcm_table_bucket {
+	spinlock_t lock;	/* protects head and rcm_id.table_node */
+	struct hlist_head head;
+};
+
+static struct rcm_table_bucket rcm_table[1 << RCM_TABLE_BITS];
+static struct kmem_cache *rcm_id_cache;
+static atomic_t rcm_last_number = ATOMIC_INIT(0);
+
+static struct rcm_table_bucket *rcm_table_bucket(u32 number)
+{
+	return &rcm_table[hash_32(number, RCM_TABLE_BITS)];
+}
+
+static void rcm_addr_done(struct rcm_addr_req *req, int status);
+
+/**
+ * rcm_create_id - make an identifier
+ * @net: namespace that it belongs to
+ * @handler: called for its events, with the identifier's mutex held
+ * @context: for @handler
+ * @ps: port space, checked by the caller
+ * @qp_type: type of the queue pair
+ * @inline_events: @handler may be called from within the caller's own calls;
+ *	it then has to return 0
+ *
+ * Context: process; may sleep.
+ * Return: the identifier, with one reference that rcm_destroy_id() gives
+ * back, or an ERR_PTR: -ENOMEM.
+ */
+struct rcm_id *rcm_create_id(struct net *net, rdma_cm_event_handler handler,
+			     void *context, enum rdma_ucm_port_space ps,
+			     enum ib_qp_type qp_type, bool inline_events)
+{
+	struct rcm_table_bucket *bucket;
+	struct rcm_id *priv;
+
+	priv = kmem_cache_zalloc(rcm_id_cache, GFP_KERNEL_ACCOUNT);
+	if (!priv)
+		return ERR_PTR(-ENOMEM);
+
+	priv->id.context = context;
+	priv->id.event_handler = handler;
+	priv->id.ps = ps;
+	priv->id.qp_type = qp_type;
+	priv->id.route.addr.dev_addr.net = get_net(net);
+	priv->net = net;
+	priv->number = atomic_inc_return(&rcm_last_number);
+	priv->state = RCM_STATE_IDLE;
+	priv->inline_events = inline_events;
+	priv->psn = get_random_u32() & 0xffffff;
+	refcount_set(&priv->refs, 1);
+	mutex_init(&priv->mutex);
+	INIT_LIST_HEAD(&priv->device_node);
+	INIT_LIST_HEAD(&priv->listens);
+	INIT_LIST_HEAD(&priv->wildcard_node);
+	INIT_HLIST_NODE(&priv->listen_node);
+	rcm_addr_req_init(&priv->addr_req, rcm_addr_done);
+	priv->addr_req.net = net;
+
+	bucket = rcm_table_bucket(priv->number);
+	spin_lock(&bucket->lock);
+	hlist_add_head(&priv->table_node, &bucket->head);
+	spin_unlock(&bucket->lock);
+	return priv;
+}
+
+struct rcm_id *rcm_id_get(struct rcm_id *priv)
+{
+	refcount_inc(&priv->refs);
+	return priv;
+}
+
+static void rcm_id_free_rcu(struct rcu_head *rcu)
+{
+	kmem_cache_free(rcm_id_cache, container_of(rcu, struct rcm_id, rcu));
+}
+
+void rcm_id_put(struct rcm_id *priv)
+{
+	struct rcm_table_bucket *bucket;
+
+	if (!refcount_dec_and_test(&priv->refs))
+		return;
+
+	bucket = rcm_table_bucket(priv->number);
+	spin_lock(&bucket->lock);
+	hlist_del(&priv->table_node);
+	spin_unlock(&bucket->lock);
+
+	put_net(priv->net);
+	mutex_destroy(&priv->mutex);
+	call_rcu(&priv->rcu, rcm_id_free_rcu);
+}
+
+/**
+ * rcm_id_move - change the state, if that is allowed
+ * @priv: identifier, with its mutex held
+ * @op: what happens to it
+ *
+ * The only place that changes a state.
+ *
+ * Return: 0; what rcm_state_next() says when @op is not allowed.
+ */
+int rcm_id_move(struct rcm_id *priv, enum rcm_op op)
+{
+	enum rcm_state from = priv->state;
+	int next = rcm_state_next(from, op);
+
+	lockdep_assert_held(&priv->mutex);
+
+	if (next >= 0)
+		WRITE_ONCE(priv->state, next);
+	trace_rcm_state(priv, op, from, next);
+	return next < 0 ? next : 0;
+}
+
+/**
+ * rcm_id_blame - remember why an operation failed
+ * @priv: identifier, with its mutex held
+ * @step: what was being done
+ * @error: negative errno, or 0
+ * @detail: the peer's reason, or 0
+ */
+void rcm_id_blame(struct rcm_id *priv, enum rcm_step step, int error, u32 detail)
+{
+	priv->reason.step = step;
+	priv->reason.error = error;
+	priv->reason.ifindex = priv->ifindex;
+	priv->reason.detail = detail;
+}
+
+/**
+ * rcm_id_dispatch - hand an event to the consumer
+ * @priv: identifier, with its mutex held
+ * @event: the event; its private data is valid during the call only
+ *
+ * The handler and its context are read anew each time: a consumer may change
+ * them.
+ *
+ * Return: what the handler says; not 0 asks for the identifier to be
+ * destroyed, and the caller has to do that with rcm_destroy_id_unlock().
+ */
+int rcm_id_dispatch(struct rcm_id *priv, struct rdma_cm_event *event)
+{
+	lockdep_assert_held(&priv->mutex);
+
+	trace_rcm_event(priv, event);
+	return priv->id.event_handler(&priv->id, event);
+}
+
+/**
+ * rcm_id_report - hand up an event that carries nothing but a status
+ * @priv: identifier, with its mutex held
+ * @type: event
+ * @status: negative errno or 0
+ *
+ * Return: as rcm_id_dispatch().
+ */
+int rcm_id_report(struct rcm_id *priv, enum rdma_cm_event_type type, int status)
+{
+	struct rdma_cm_event event = {
+		.event = type,
+		.status = status,
+	};
+
+	return rcm_id_dispatch(priv, &event);
+}
+
+/* What rcm_resolve_addr() left to a workqueue. */
+static void rcm_addr_done(struct rcm_addr_req *req, int status)
+{
+	struct rcm_id *priv = container_of(req, struct rcm_id, addr_req);
+
+	mutex_lock(&priv->mutex);
+	if (rcm_addr_complete(priv, status))
+		rcm_destroy_id_unlock(priv);
+	else
+		mutex_unlock(&priv->mutex);
+	rcm_id_put(priv);
+}
+
+/* The state is DESTROYING: nobody else touches the identifier any more. */
+static void rcm_id_teardown(struct rcm_id *priv)
+{
+	rcm_listen_stop(priv);
+	if (rcm_addr_cancel(&priv->addr_req))
+		rcm_id_put(priv);
+	if (priv->cm)
+		priv->device->transport->destroy(priv->cm);
+	if (priv->space)
+		rcm_port_release(priv->space, &priv->binding);
+	rcm_device_detach(priv);
+	rcm_id_put(priv);
+}
+
+/**
+ * rcm_destroy_id_unlock - destroy an identifier from within its own callback
+ * @priv: identifier, with its mutex held, which is released
+ *
+ * For callers that just got a non-zero return from the consumer's handler.
+ * A transport whose callback this is has set priv->cm to %NULL before.
+ * Does nothing more than unlock when it is being destroyed already.
+ *
+ * Context: process; sleeps.
+ */
+void rcm_destroy_id_unlock(struct rcm_id *priv)
+{
+	int ret = rcm_id_move(priv, RCM_OP_DESTROY);
+
+	mutex_unlock(&priv->mutex);
+	if (!ret)
+		rcm_id_teardown(priv);
+}
+
+/**
+ * rcm_destroy_id - destroy an identifier
+ * @priv: identifier; not from within its own handler
+ *
+ * When it returns no callback runs and none will, and the port is free.
+ *
+ * Context: process; sleeps.
+ */
+void rcm_destroy_id(struct rcm_id *priv)
+{
+	mutex_lock(&priv->mutex);
+	rcm_destroy_id_unlock(priv);
+}
+
+static void rcm_id_path(struct rcm_id *priv, struct rcm_path *to)
+{
+	const struct sa_path_rec *path = &priv->path;
+
+	memcpy(to->dgid, path->dgid.raw, sizeof(to->dgid));
+	memcpy(to->sgid, path->sgid.raw, sizeof(to->sgid));
+	to->flow_label = be32_to_cpu(path->flow_label);
+	to->pkey = be16_to_cpu(path->pkey);
+	to->hop_limit = path->hop_limit;
+	to->traffic_class = path->traffic_class;
+	to->sl = path->sl;
+	to->mtu = path->mtu;
+	to->rate = path->rate;
+	to->packet_life_time = path->packet_life_time;
+	to->reversible = path->reversible;
+}
+
+/**
+ * rcm_id_endpoint - tell where an identifier stands
+ * @priv: identifier, with its mutex held
+ * @to: written whole
+ */
+void rcm_id_endpoint(struct rcm_id *priv, struct rcm_endpoint *to)
+{
+	union ib_gid gid;
+
+	memset(to, 0, sizeof(*to));
+	rcm_addr_put_user(&to->src, rcm_src(priv));
+	rcm_addr_put_user(&to->dst, rcm_dst(priv));
+	to->ibdev_index = ~0U;
+	to->ifindex = priv->ifindex;
+	to->state = priv->state;
+	to->ps = priv->id.ps;
+	to->qp_type = priv->id.qp_type;
+	if (priv->device) {
+		to->node_guid = priv->device->ib->node_guid;
+		to->ibdev_index = priv->device->ib->index;
+		to->port_num = priv->id.port_num;
+		to->pkey = 0xffff;
+	}
+	if (priv->sgid_attr)
+		memcpy(to->sgid, priv->sgid_attr->gid.raw, sizeof(to->sgid));
+	if (rcm_dst(priv)->sa.sa_family) {
+		rcm_addr_to_gid(rcm_dst(priv), &gid);
+		memcpy(to->dgid, gid.raw, sizeof(to->dgid));
+	}
+	if (priv->id.route.path_rec) {
+		to->num_paths = 1;
+		rcm_id_path(priv, &to->path);
+	}
+}
+
+/**
+ * rcm_id_show_all - list all identifiers
+ * @seq: where to
+ */
+void rcm_id_show_all(struct seq_file *seq)
+{
+	struct rcm_id *priv;
+	unsigned int i;
+
+	seq_puts(seq, "id state ps src dst port ifindex\n");
+	for (i = 0; i < ARRAY_SIZE(rcm_table); i++) {
+		spin_lock(&rcm_table[i].lock);
+		hlist_for_each_entry(priv, &rcm_table[i].head, table_node)
+			seq_printf(seq, "%u %s 0x%x %pISpc %pISpc %u %d\n",
+				   priv->number,
+				   rcm_state_name(READ_ONCE(priv->state)),
+				   priv->id.ps, rcm_src(priv), rcm_dst(priv),
+				   priv->id.port_num, priv->ifindex);
+		spin_unlock(&rcm_table[i].lock);
+	}
+}
+
+int rcm_id_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rcm_table); i++)
+		spin_lock_init(&rcm_table[i].lock);
+	rcm_id_cache = KMEM_CACHE(rcm_id, SLAB_ACCOUNT);
+	return rcm_id_cache ? 0 : -ENOMEM;
+}
+
+void rcm_id_exit(void)
+{
+	rcu_barrier();
+	kmem_cache_destroy(rcm_id_cache);
+}

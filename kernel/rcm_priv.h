@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the rooms of the module share: the identifier, the device, the
+ * transport.
+ *
+ * Lock order, outermost first:
+ *
+ *	rcm_id.mutex		(listener before its new child)
+ *	rcm_device_mutex	the device list, wildcard listeners, listens
+ *	rcm_device.lock, listener hash lock, port bucket locks, id table locks,
+ *	waiting table locks, rcm_file.lock
+ *
+ * The locks of the last group are leaves: none is taken under another,
+ * except two rcm_file.lock, in the order of their addresses.
+ */
+#ifndef RCM_PRIV_H
+#define RCM_PRIV_H
+
+#include <linux/completion.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+#include <rdma/rcm.h>
+
+#include "addr.h"
+#include "port.h"
+#include "state.h"
+
+struct rcm_id;
+struct rcm_transport;
+struct ib_cm_id;
+
+/**
+ * struct rcm_device - an RDMA device that identifiers can use
+ * @ib: the device
+ * @transport: how connections are made on it
+ * @node: on the list of devices; writers hold rcm_device_mutex, readers RCU
+ * @refs: one for the list, one for each identifier attached and each listen
+ * @released: @refs is zero
+ * @lock: protects @ids and @dead
+ * @ids: identifiers attached, by rcm_id.device_node
+ * @dead: removal has begun, nothing may be attached
+ * @listens: listens on it, by rcm_listen.device_node; lock: rcm_device_mutex
+ */
+struct rcm_device {
+	struct ib_device *ib;
+	const struct rcm_transport *transport;
+	struct list_head node;
+	refcount_t refs;
+	struct completion released;
+	spinlock_t lock;
+	struct list_head ids;
+	bool dead;
+	struct list_head listens;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct rcm_listener - a listener on one device
+ * @device: the device; the listen goes before the device does
+ * @owner: the listening identifier
+ * @device_node: on rcm_device.listens
+ * @owner_node: on rcm_id.listens
+ * @cm: the transport's own object
+ *
+ * Both lists are protected by rcm_device_mutex.
+ */
+struct rcm_listener {
+	struct rcm_device *device;
+	struct rcm_id *owner;
+	struct list_head device_node;
+	struct list_head owner_node;
+	struct ib_cm_id *cm;
+};
+
+/**
+ * struct rcm_id - an identifier
+ * @id: what the consumer sees of it
+ * @refs: the consumer, and everything asynchronous, hold one each
+ * @mutex: serialises operations and callbacks; protects what follows
+ *	unless it says otherwise
+ * @net: namespace, with a reference
+ * @number: for people to tell identifiers apart
+ * @state: see state.c; changed by rcm_id_move() alone
+ * @inline_events: the consumer's handler may be called from within its own
+ *	calls, and a removed device may be detached without it
+ * @route_follows: resolve the route as soon as the address is
+ * @tos_set: @tos was chosen
+ * @ack_timeout_set: @ack_timeout was chosen
+ * @v6only_set: the binding's v6only was chosen
+ * @srq: the queue pair uses a shared receive queue
+ * @tos: type of service
+ * @ack_timeout: local ACK timeout, encoded
+ * @cm_response_timeout: how long the peer may take, encoded
+ * @cm_retries: how often a request is sent again
+ * @qp_num: queue pair number of this side
+ * @psn: first packet sequence number that the peer sends
+ * @ece: options of this side
+ * @reason: why the last operation failed
+ * @device: RDMA device, with a reference, or %NULL
+ * @device_node: on rcm_device.ids; lock: rcm_device.lock
+ * @sgid_attr: local GID, with a reference, or %NULL
+ * @cm: the transport's own object of a connection
+ * @path: where id.route.path_rec points to
+ * @ifindex: network interface of the address, or 0
+ * @hop_limit: to the peer
+ * @dmac: link address of the peer or next hop
+ * @space: port space
+ * @binding: port; see port.h
+ * @addr_req: address translation under way
+ * @listen_node: in the hash of listeners; see listen.c
+ * @listens: one for each device listened on; lock: rcm_device_mutex
+ * @wildcard_node: on the list of wildcard listeners; lock: rcm_device_mutex
+ * @backlog: longest queue of requests that nobody read yet
+ * @table_node: in the table of all identifiers; see id.c
+ * @rcu: for lookups without lock
+ */
+struct rcm_id {
+	struct rdma_cm_id id;
+	refcount_t refs;
+	struct mutex mutex;
+	struct net *net;
+	u32 number;
+	enum rcm_state state;
+
+	bool inline_events;
+	bool route_follows;
+	bool tos_set;
+	bool ack_timeout_set;
+	bool v6only_set;
+	bool srq;
+	u8 tos;
+	u8 ack_timeout;
+	u8 cm_response_timeout;
+	u8 cm_retries;
+	u32 qp_num;
+	u32 psn;
+	struct rdma_ucm_ece ece;
+	struct rcm_reason reason;
+
+	struct rcm_device *device;
+	struct list_head device_node;
+	const struct ib_gid_attr *sgid_attr;
+	struct ib_cm_id *cm;
+	struct sa_path_rec path;
+	int ifindex;
+	u8 hop_limit;
+	u8 dmac[ETH_ALEN];
+
+	struct rcm_port_space *space;
+	struct rcm_binding binding;
+	struct rcm_addr_req addr_req;
+
+	struct hlist_node listen_node;
+	struct list_head listens;
+	struct list_head wildcard_node;
+	u32 backlog;
+
+	struct hlist_node table_node;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct rcm_transport - how connections are made on a kind of device
+ * @name: for people
+ * @max_connect_data: private data that a request can carry, bytes
+ * @max_accept_data: likewise an acceptance
+ * @max_reject_data: likewise a rejection
+ * @listen: start to listen on listen->device; 0 or a negative errno
+ * @unlisten: undo it; waits for requests being handled, may sleep
+ * @connect: send a request; makes priv->cm
+ * @accept: accept the request of priv->cm
+ * @establish: confirm the peer's acceptance
+ * @reject: refuse
+ * @disconnect: ask to disconnect, or answer the peer's request
+ * @notify: tell of an event on the queue pair
+ * @init_qp_attr: attributes for qp_attr->qp_state, once priv->cm is there
+ * @destroy: let go of what was priv->cm; waits for callbacks, may sleep
+ *
+ * @listen is called with rcm_device_mutex held, @unlisten and @destroy with no
+ * lock, the others with rcm_id.mutex held.
+ */
+struct rcm_transport {
+	const char *name;
+	u8 max_connect_data;
+	u8 max_accept_data;
+	u8 max_reject_data;
+	int (*listen)(struct rcm_listener *listen, u16 ps, u16 port);
+	void (*unlisten)(struct rcm_listener *listen);
+	int (*connect)(struct rcm_id *priv, const struct rdma_conn_param *conn);
+	int (*accept)(struct rcm_id *priv, const struct rdma_conn_param *conn);
+	int (*establish)(struct rcm_id *priv);
+	int (*reject)(struct rcm_id *priv, u8 reason, const void *data, u8 len);
+	int (*disconnect)(struct rcm_id *priv);
+	int (*notify)(struct rcm_id *priv, enum ib_event_type event);
+	int (*init_qp_attr)(struct rcm_id *priv, struct ib_qp_attr *attr,
+			    int *mask);
+	void (*destroy)(struct ib_cm_id *cm);
+};
+
+static inline struct rcm_id *rcm_id_of(struct rdma_cm_id *id)
+{
+	return container_of(id, struct rcm_id, id);
+}
+
+static inline union rcm_addr *rcm_src(struct rcm_id *priv)
+{
+	return (union rcm_addr *)&priv->id.route.addr.src_addr;
+}
+
+static inline union rcm_addr *rcm_dst(struct rcm_id *priv)
+{
+	return (union rcm_addr *)&priv->id.route.addr.dst_addr;
+}
+
+extern struct workqueue_struct *rcm_wq;
+extern struct mutex rcm_device_mutex;
+extern struct list_head rcm_devices;
+
+/* id.c */
+struct rcm_id *rcm_create_id(struct net *net, rdma_cm_event_handler handler,
+			     void *context, enum rdma_ucm_port_space ps,
+			     enum ib_qp_type qp_type, bool inline_events);
+void rcm_destroy_id(struct rcm_id *priv);
+void rcm_destroy_id_unlock(struct rcm_id *priv);
+struct rcm_id *rcm_id_get(struct rcm_id *priv);
+void rcm_id_put(struct rcm_id *priv);
+int rcm_id_move(struct rcm_id *priv, enum rcm_op op);
+int rcm_id_dispatch(struct rcm_id *priv, struct rdma_cm_event *event);
+int rcm_id_report(struct rcm_id *priv, enum rdma_cm_event_type type, int status);
+void rcm_id_blame(struct rcm_id *priv, enum rcm_step step, int error, u32 detail);
+void rcm_id_endpoint(struct rcm_id *priv, struct rcm_endpoint *to);
+int rcm_id_init(void);
+void rcm_id_exit(void);
+
+/* bind.c */
+int rcm_bind_addr(struct rcm_id *priv, const union rcm_addr *addr);
+int rcm_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
+		     const union rcm_addr *dst, unsigned int timeout_ms);
+void rcm_unbind(struct rcm_id *priv);
+int rcm_addr_complete(struct rcm_id *priv, int status);
+int rcm_set_reuseaddr(struct rcm_id *priv, bool reuse);
+int rcm_set_v6only(struct rcm_id *priv, bool v6only);
+int rcm_set_tos(struct rcm_id *priv, u8 tos);
+int rcm_set_ack_timeout(struct rcm_id *priv, u8 timeout);
+
+/* route.c */
+int rcm_resolve_route(struct rcm_id *priv, unsigned int timeout_ms);
+
+/* device.c */
+void rcm_device_get(struct rcm_device *device);
+void rcm_device_put(struct rcm_device *device);
+struct rcm_device *rcm_device_of(struct ib_device *ib);
+int rcm_device_attach(struct rcm_id *priv, int ifindex);
+int rcm_device_attach_child(struct rcm_id *priv, struct rcm_device *device,
+			    u32 port_num, const struct ib_gid_attr *sgid_attr);
+void rcm_device_detach(struct rcm_id *priv);
+int rcm_device_init(void);
+void rcm_device_exit(void);
+
+/* listen.c */
+int rcm_listen_start(struct rcm_id *priv, int backlog);
+void rcm_listen_stop(struct rcm_id *priv);
+struct rcm_id *rcm_listen_find(struct net *net, enum rdma_ucm_port_space ps,
+			       const union rcm_addr *local,
+			       const union rcm_addr *remote);
+void rcm_listen_device_added(struct rcm_device *device);
+void rcm_listen_device_removed(struct rcm_device *device);
+struct rcm_id *rcm_listen_child(struct rcm_id *listener,
+				struct rcm_device *device, u32 port_num,
+				const struct ib_gid_attr *sgid_attr,
+				const union rcm_addr *local,
+				const union rcm_addr *remote);
+
+/* connect.c */
+int rcm_connect(struct rcm_id *priv, struct rdma_conn_param *conn);
+int rcm_accept(struct rcm_id *priv, struct rdma_conn_param *conn);
+int rcm_establish(struct rcm_id *priv);
+int rcm_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason);
+int rcm_disconnect(struct rcm_id *priv);
+int rcm_notify(struct rcm_id *priv, enum ib_event_type event);
+
+/* qp.c */
+int rcm_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr, int *mask);
+void rcm_qp_attr_all(struct rcm_id *priv, struct rcm_qp_attr *to);
+void rcm_qp_attr_one(struct rcm_qp_attr *to, const struct ib_qp_attr *attr,
+		     int mask);
+
+/* transport_ib.c */
+extern const struct rcm_transport rcm_transport_ib;
+
+/* net.c */
+struct rcm_port_space *rcm_net_port_space(struct net *net,
+					  enum rdma_ucm_port_space ps);
+int rcm_net_init(void);
+void rcm_net_exit(void);
+
+/* uabi.c */
+int rcm_uabi_init(void);
+void rcm_uabi_exit(void);
+
+/* debugfs.c */
+void rcm_debugfs_init(void);
+void rcm_debugfs_exit(void);
+struct seq_file;
+void rcm_id_show_all(struct seq_file *seq);
+void rcm_net_show_ports(struct seq_file *seq);
+
+#endif /* RCM_PRIV_H */

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Connections by the InfiniBand connection manager, ib_cm: RoCE and
+ * InfiniBand. IBTA specification volume 1, chapter 12 and annex A11.
+ */
+#include <rdma/ib_cache.h>
+#include <rdma/ib_cm.h>
+
+#include "compat.h"
+#include "rcm_priv.h"
+#include "wire.h"
+
+/*
+ * 4.096 us * 2^20 is 4.3 s, and 15 times again: what the in-tree manager
+ * asks for, so that each side waits for the other as long as it expects.
+ */
+#define RCM_IB_RESPONSE_TIMEOUT	20
+#define RCM_IB_RETRIES		15
+
+/* 4.096 us * 2^24 is 69 s: what an application may take for its answer. */
+#define RCM_IB_SERVICE_TIMEOUT	24
+
+static int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib);
+
+/* Sent only when the peer repeats itself: "heard you, still thinking". */
+static void rcm_ib_delay_peer(struct ib_cm_id *cm)
+{
+	ib_send_cm_mra(cm, IB_CM_MRA_FLAG_DELAY | RCM_IB_SERVICE_TIMEOUT,
+		       NULL, 0);
+}
+
+static void rcm_ib_rep_event(struct rdma_cm_event *event,
+			     const struct ib_cm_event *ib)
+{
+	const struct ib_cm_rep_event_param *rep = &ib->param.rep_rcvd;
+
+	event->event = RDMA_CM_EVENT_CONNECT_RESPONSE;
+	event->param.conn = (struct rdma_conn_param){
+		.private_data = ib->private_data,
+		.private_data_len = IB_CM_REP_PRIVATE_DATA_SIZE,
+		.responder_resources = rep->responder_resources,
+		.initiator_depth = rep->initiator_depth,
+		.flow_control = rep->flow_control,
+		.rnr_retry_count = rep->rnr_retry_count,
+		.srq = rep->srq,
+		.qp_num = rep->remote_qpn,
+	};
+	event->ece = rep->ece;
+}
+
+static void rcm_ib_rej_event(struct rdma_cm_event *event,
+			     const struct ib_cm_event *ib)
+{
+	event->event = RDMA_CM_EVENT_REJECTED;
+	event->status = ib->param.rej_rcvd.reason;
+	event->param.conn.private_data = ib->private_data;
+	event->param.conn.private_data_len = IB_CM_REJ_PRIVATE_DATA_SIZE;
+}
+
+/* What happened, as an operation; RCM_OP_COUNT when it is of no interest. */
+static enum rcm_op rcm_ib_op(const struct ib_cm_event *ib)
+{
+	switch (ib->event) {
+	case IB_CM_REQ_ERROR:
+	case IB_CM_REP_ERROR:
+		return RCM_OP_NO_ANSWER;
+	case IB_CM_REP_RECEIVED:
+		return RCM_OP_REP_RCVD;
+	case IB_CM_RTU_RECEIVED:
+	case IB_CM_USER_ESTABLISHED:
+		return RCM_OP_RTU_RCVD;
+	case IB_CM_REJ_RECEIVED:
+		return RCM_OP_REJ_RCVD;
+	case IB_CM_DREQ_RECEIVED:
+		return RCM_OP_DREQ_RCVD;
+	case IB_CM_DREP_RECEIVED:
+		return RCM_OP_DREP_RCVD;
+	case IB_CM_DREQ_ERROR:
+		return RCM_OP_DREQ_NO_ANSWER;
+	case IB_CM_TIMEWAIT_EXIT:
+		return RCM_OP_TIMEWAIT_EXIT;
+	default:
+		return RCM_OP_COUNT;
+	}
+}
+
+/* The consumer's event for what happened. */
+static void rcm_ib_event(struct rcm_id *priv, enum rcm_op op,
+			 const struct ib_cm_event *ib,
+			 struct rdma_cm_event *event)
+{
+	switch (op) {
+	case RCM_OP_NO_ANSWER:
+		event->event = RDMA_CM_EVENT_UNREACHABLE;
+		event->status = -ETIMEDOUT;
+		rcm_id_blame(priv, RCM_STEP_CONNECT, -ETIMEDOUT, 0);
+		break;
+	case RCM_OP_REP_RCVD:
+		rcm_ib_rep_event(event, ib);
+		break;
+	case RCM_OP_RTU_RCVD:
+		event->event = RDMA_CM_EVENT_ESTABLISHED;
+		break;
+	case RCM_OP_REJ_RCVD:
+		rcm_ib_rej_event(event, ib);
+		rcm_id_blame(priv, RCM_STEP_REJECTED, -ECONNREFUSED,
+			     event->status);
+		break;
+	case RCM_OP_DREQ_NO_ANSWER:
+		event->status = -ETIMEDOUT;
+		rcm_id_blame(priv, RCM_STEP_DISCONNECT, -ETIMEDOUT, 0);
+		fallthrough;
+	case RCM_OP_DREQ_RCVD:
+	case RCM_OP_DREP_RCVD:
+		event->event = RDMA_CM_EVENT_DISCONNECTED;
+		break;
+	default:
+		event->event = RDMA_CM_EVENT_TIMEWAIT_EXIT;
+		break;
+	}
+}
+
+static int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
+{
+	struct rcm_id *priv = cm->context;
+	struct rdma_cm_event event = {};
+	enum rcm_op op = rcm_ib_op(ib);
+	int ret = 0;
+
+	if (op == RCM_OP_COUNT)
+		return 0;
+
+	mutex_lock(&priv->mutex);
+	/* Too late, or a second time: the state says so. */
+	if (rcm_id_move(priv, op))
+		goto out;
+	rcm_ib_event(priv, op, ib, &event);
+	if (op == RCM_OP_REP_RCVD)
+		rcm_ib_delay_peer(cm);
+
+	ret = rcm_id_dispatch(priv, &event);
+	if (ret) {
+		/* ib_cm destroys it when we return. */
+		priv->cm = NULL;
+		rcm_destroy_id_unlock(priv);
+		return ret;
+	}
+out:
+	mutex_unlock(&priv->mutex);
+	return ret;
+}
+
+/* Addresses in a request, and the namespace and interface they belong to. */
+struct rcm_ib_request {
+	struct rcm_device *device;
+	struct net *net;
+	union rcm_addr local;
+	union rcm_addr remote;
+	u16 ps;
+};
+
+static void rcm_ib_set_scope(union rcm_addr *addr, int ifindex)
+{
+	if (rcm_addr_is_linklocal(addr))
+		addr->sin6.sin6_scope_id = ifindex;
+}
+
+/*
+ * The namespace is the one of the interface that holds the GID. An interface
+ * that is down may be about to move to another one.
+ */
+static struct rcm_id *rcm_ib_find_listener(const struct ib_cm_event *ib,
+					   struct rcm_ib_request *request)
+{
+	const struct ib_cm_req_event_param *req = &ib->param.req_rcvd;
+	struct rcm_id *listener = NULL;
+	struct net_device *ndev;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(req->ppath_sgid_attr);
+	if (IS_ERR(ndev) || !(ndev->flags & IFF_UP))
+		goto out;
+
+	request->net = dev_net(ndev);
+	rcm_ib_set_scope(&request->local, ndev->ifindex);
+	rcm_ib_set_scope(&request->remote, ndev->ifindex);
+	if (rcm_addr_may_talk(request->net, &request->local, &request->remote))
+		listener = rcm_listen_find(request->net, request->ps,
+					   &request->local, &request->remote);
+out:
+	rcu_read_unlock();
+	return listener;
+}
+
+static int rcm_ib_parse(struct ib_cm_id *cm, const struct ib_cm_event *ib,
+			struct rcm_ib_request *request)
+{
+	const struct ib_cm_req_event_param *req = &ib->param.req_rcvd;
+	__be64 service_id = req->primary_path->service_id;
+
+	request->device = rcm_device_of(cm->device);
+	if (!request->device || !req->ppath_sgid_attr)
+		return -ENODEV;
+	request->ps = rcm_wire_service_ps(service_id);
+	return rcm_wire_get(ib->private_data, rcm_wire_service_port(service_id),
+			    &request->local, &request->remote);
+}
+
+static void rcm_ib_req_event(struct rdma_cm_event *event,
+			     const struct ib_cm_event *ib)
+{
+	const struct ib_cm_req_event_param *req = &ib->param.req_rcvd;
+
+	event->event = RDMA_CM_EVENT_CONNECT_REQUEST;
+	event->param.conn = (struct rdma_conn_param){
+		.private_data = ib->private_data + sizeof(struct rcm_wire_hdr),
+		.private_data_len = RCM_WIRE_REQ_DATA,
+		.responder_resources = req->responder_resources,
+		.initiator_depth = req->initiator_depth,
+		.flow_control = req->flow_control,
+		.retry_count = req->retry_count,
+		.rnr_retry_count = req->rnr_retry_count,
+		.srq = req->srq,
+		.qp_num = req->remote_qpn,
+	};
+	event->ece = req->ece;
+}
+
+/*
+ * Hands the request to the listener's consumer.  The listener's mutex keeps
+ * it listening meanwhile.
+ */
+static int rcm_ib_new_connection(struct rcm_id *listener, struct ib_cm_id *cm,
+				 const struct ib_cm_event *ib,
+				 struct rcm_ib_request *request)
+{
+	const struct ib_cm_req_event_param *req = &ib->param.req_rcvd;
+	struct rdma_cm_event event = {};
+	struct rcm_id *priv;
+	int ret;
+
+	lockdep_assert_held(&listener->mutex);
+
+	priv = rcm_listen_child(listener, request->device, req->port,
+				req->ppath_sgid_attr, &request->local,
+				&request->remote);
+	if (IS_ERR(priv))
+		return PTR_ERR(priv);
+
+	priv->path = *req->primary_path;
+	priv->id.route.path_rec = &priv->path;
+	priv->hop_limit = priv->path.hop_limit;
+	priv->cm = cm;
+	cm->context = priv;
+	cm->cm_handler = rcm_ib_handler;
+
+	rcm_ib_req_event(&event, ib);
+	ret = rcm_id_dispatch(priv, &event);
+	if (ret) {
+		priv->cm = NULL;
+		rcm_destroy_id_unlock(priv);
+		return ret;
+	}
+	rcm_ib_delay_peer(cm);
+	mutex_unlock(&priv->mutex);
+	return 0;
+}
+
+/*
+ * A request on one of our service IDs.  Not 0 makes ib_cm reject it, except
+ * for -ENOMEM, which makes ib_cm forget it: the peer sends it again.
+ */
+static int rcm_ib_req_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
+{
+	struct rcm_ib_request request = {};
+	struct rcm_id *listener;
+	int ret;
+
+	if (ib->event != IB_CM_REQ_RECEIVED)
+		return -EINVAL;
+	ret = rcm_ib_parse(cm, ib, &request);
+	if (ret)
+		return ret;
+	listener = rcm_ib_find_listener(ib, &request);
+	if (!listener)
+		return -EINVAL;
+
+	mutex_lock(&listener->mutex);
+	if (listener->state != RCM_STATE_LISTEN)
+		ret = -ECONNABORTED;
+	else if (ib->param.req_rcvd.qp_type != listener->id.qp_type)
+		ret = -EINVAL;
+	else
+		ret = rcm_ib_new_connection(listener, cm, ib, &request);
+	mutex_unlock(&listener->mutex);
+	rcm_id_put(listener);
+	return ret;
+}
+
+/* Listeners of one port on one device share a struct ib_cm_id. */
+static int rcm_ib_listen(struct rcm_listener *listen, u16 ps, u16 port)
+{
+	struct ib_cm_id *cm;
+
+	cm = ib_cm_insert_listen(listen->device->ib, rcm_ib_req_handler,
+				 rcm_wire_service_id(ps, port));
+	if (!IS_ERR(cm)) {
+		listen->cm = cm;
+		return 0;
+	}
+	/* The service ID is valid, so it has another manager's handler. */
+	return PTR_ERR(cm) == -EINVAL ? -EADDRINUSE : PTR_ERR(cm);
+}
+
+static void rcm_ib_unlisten(struct rcm_listener *listen)
+{
+	ib_destroy_cm_id(listen->cm);
+}
+
+static void rcm_ib_fill_req(struct rcm_id *priv,
+			    const struct rdma_conn_param *conn,
+			    struct ib_cm_req_param *req)
+{
+	*req = (struct ib_cm_req_param){
+		.primary_path = &priv->path,
+		.ppath_sgid_attr = priv->sgid_attr,
+		.service_id = rcm_wire_service_id(priv->id.ps,
+						  ntohs(rcm_addr_port(rcm_dst(priv)))),
+		.qp_num = priv->qp_num,
+		.qp_type = priv->id.qp_type,
+		.starting_psn = priv->psn,
+		.responder_resources = conn->responder_resources,
+		.initiator_depth = conn->initiator_depth,
+		.flow_control = conn->flow_control,
+		.retry_count = conn->retry_count,
+		.rnr_retry_count = conn->rnr_retry_count,
+		.remote_cm_response_timeout = RCM_IB_RESPONSE_TIMEOUT,
+		.local_cm_response_timeout = RCM_IB_RESPONSE_TIMEOUT,
+		.max_cm_retries = RCM_IB_RETRIES,
+		.srq = priv->srq,
+		.ece = priv->ece,
+	};
+}
+
+static int rcm_ib_connect(struct rcm_id *priv,
+			  const struct rdma_conn_param *conn)
+{
+	u8 data[IB_CM_REQ_PRIVATE_DATA_SIZE] = {};
+	struct ib_cm_req_param req;
+	struct ib_cm_id *cm;
+	int ret;
+
+	rcm_wire_put((struct rcm_wire_hdr *)data, rcm_src(priv), rcm_dst(priv));
+	if (conn->private_data_len)
+		memcpy(data + sizeof(struct rcm_wire_hdr), conn->private_data,
+		       conn->private_data_len);
+	rcm_ib_fill_req(priv, conn, &req);
+	req.private_data = data;
+	req.private_data_len = sizeof(struct rcm_wire_hdr) +
+			       conn->private_data_len;
+
+	cm = ib_create_cm_id(priv->device->ib, rcm_ib_handler, priv);
+	if (IS_ERR(cm))
+		return PTR_ERR(cm);
+
+	ret = ib_send_cm_req(cm, &req);
+	if (ret) {
+		/* Nothing was sent, so no callback runs that wants our mutex. */
+		ib_destroy_cm_id(cm);
+		return ret;
+	}
+	priv->cm = cm;
+	return 0;
+}
+
+static int rcm_ib_accept(struct rcm_id *priv,
+			 const struct rdma_conn_param *conn)
+{
+	struct ib_cm_rep_param rep = {
+		.qp_num = priv->qp_num,
+		.starting_psn = priv->psn,
+		.private_data = conn->private_data,
+		.private_data_len = conn->private_data_len,
+		.responder_resources = conn->responder_resources,
+		.initiator_depth = conn->initiator_depth,
+		.flow_control = conn->flow_control,
+		.rnr_retry_count = conn->rnr_retry_count,
+		.srq = priv->srq,
+		.ece = priv->ece,
+	};
+
+	return ib_send_cm_rep(priv->cm, &rep);
+}
+
+static int rcm_ib_establish(struct rcm_id *priv)
+{
+	return ib_send_cm_rtu(priv->cm, NULL, 0);
+}
+
+static int rcm_ib_reject(struct rcm_id *priv, u8 reason, const void *data,
+			 u8 len)
+{
+	return ib_send_cm_rej(priv->cm, reason ?: IB_CM_REJ_CONSUMER_DEFINED,
+			      NULL, 0, data, len);
+}
+
+/*
+ * Which of the two is right depends on who was first, and only ib_cm knows.
+ * When neither is possible the connection ends by itself.
+ */
+static int rcm_ib_disconnect(struct rcm_id *priv)
+{
+	if (ib_send_cm_dreq(priv->cm, NULL, 0))
+		ib_send_cm_drep(priv->cm, NULL, 0);
+	return 0;
+}
+
+static int rcm_ib_notify(struct rcm_id *priv, enum ib_event_type event)
+{
+	return ib_cm_notify(priv->cm, event);
+}
+
+static int rcm_ib_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr,
+			       int *mask)
+{
+	int ret = ib_cm_init_qp_attr(priv->cm, attr, mask);
+
+	/* ib_cm learns it only with our reply, the queue pair needs it before. */
+	if (!ret && attr->qp_state == IB_QPS_RTR)
+		attr->rq_psn = priv->psn;
+	return ret;
+}
+
+const struct rcm_transport rcm_transport_ib = {
+	.name = "ib_cm",
+	.max_connect_data = RCM_WIRE_REQ_DATA,
+	.max_accept_data = RCM_WIRE_REP_DATA,
+	.max_reject_data = RCM_WIRE_REJ_DATA,
+	.listen = rcm_ib_listen,
+	.unlisten = rcm_ib_unlisten,
+	.connect = rcm_ib_connect,
+	.accept = rcm_ib_accept,
+	.establish = rcm_ib_establish,
+	.reject = rcm_ib_reject,
+	.disconnect = rcm_ib_disconnect,
+	.notify = rcm_ib_notify,
+	.init_qp_attr = rcm_ib_init_qp_attr,
+	.destroy = ib_destroy_cm_id,
+};

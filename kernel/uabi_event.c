@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The event queue of one open file.
+ *
+ * An event is written when it happens, under its identifier's mutex, and is
+ * complete: the reader asks for nothing further.  Its memory is set aside
+ * when the operation that leads to it starts (rcm_uevent_reserve()), so that
+ * none is lost for want of memory.
+ */
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "uabi.h"
+
+/**
+ * struct rcm_uevent - an event
+ * @node: on rcm_file.events or rcm_uctx.spare
+ * @ctx_node: on rcm_uctx.events
+ * @ctx: whose event, with a reference; of a request the listener's
+ * @child: of a request the new identifier, which belongs to the event until
+ *	it is read
+ * @event: what the user gets; handles and uid are filled in on reading
+ */
+struct rcm_uevent {
+	struct list_head node;
+	struct list_head ctx_node;
+	struct rcm_uctx *ctx;
+	struct rcm_uctx *child;
+	struct rcm_event event;
+};
+
+static struct kmem_cache *rcm_uevent_cache;
+
+/**
+ * rcm_uctx_lock_file - lock the file that an identifier is in
+ * @ctx: identifier, which may be moving to another file
+ *
+ * Return: the file, with its lock held.
+ */
+struct rcm_file *rcm_uctx_lock_file(struct rcm_uctx *ctx)
+{
+	struct rcm_file *file;
+
+	rcu_read_lock();
+	for (;;) {
+		file = READ_ONCE(ctx->file);
+		spin_lock(&file->lock);
+		if (file == ctx->file)
+			break;
+		spin_unlock(&file->lock);
+	}
+	rcu_read_unlock();
+	return file;
+}
+
+/**
+ * rcm_uevent_reserve - set memory aside for events
+ * @ctx: identifier
+ * @count: how many events the operation that starts may lead to, and one for
+ *	the device's removal
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int rcm_uevent_reserve(struct rcm_uctx *ctx, unsigned int count)
+{
+	struct rcm_uevent *uevent;
+	struct rcm_file *file;
+
+	while (READ_ONCE(ctx->nr_spare) < count) {
+		uevent = kmem_cache_zalloc(rcm_uevent_cache, GFP_KERNEL_ACCOUNT);
+		if (!uevent)
+			return -ENOMEM;
+		file = rcm_uctx_lock_file(ctx);
+		list_add(&uevent->node, &ctx->spare);
+		ctx->nr_spare++;
+		spin_unlock(&file->lock);
+	}
+	return 0;
+}
+
+static struct rcm_uevent *rcm_uevent_take(struct rcm_uctx *ctx)
+{
+	struct rcm_uevent *uevent;
+	struct rcm_file *file;
+
+	file = rcm_uctx_lock_file(ctx);
+	uevent = list_first_entry_or_null(&ctx->spare, struct rcm_uevent, node);
+	if (uevent) {
+		list_del(&uevent->node);
+		ctx->nr_spare--;
+	}
+	spin_unlock(&file->lock);
+	return uevent;
+}
+
+static void rcm_uevent_free(struct rcm_uevent *uevent)
+{
+	if (uevent->ctx)
+		rcm_uctx_put(uevent->ctx);
+	kmem_cache_free(rcm_uevent_cache, uevent);
+}
+
+/**
+ * rcm_uevent_free_spare - give back what was set aside
+ * @ctx: identifier that nobody else has
+ */
+void rcm_uevent_free_spare(struct rcm_uctx *ctx)
+{
+	struct rcm_uevent *uevent, *next;
+
+	list_for_each_entry_safe(uevent, next, &ctx->spare, node)
+		kmem_cache_free(rcm_uevent_cache, uevent);
+}
+
+static void rcm_uevent_conn(struct rcm_conn_param *to,
+			    const struct rdma_conn_param *conn)
+{
+	to->qp_num = conn->qp_num;
+	to->qkey = conn->qkey;
+	to->srq = conn->srq;
+	to->responder_resources = conn->responder_resources;
+	to->initiator_depth = conn->initiator_depth;
+	to->flow_control = conn->flow_control;
+	to->retry_count = conn->retry_count;
+	to->rnr_retry_count = conn->rnr_retry_count;
+	to->private_data_len = conn->private_data_len;
+	if (conn->private_data_len)
+		memcpy(to->private_data, conn->private_data,
+		       conn->private_data_len);
+}
+
+static void rcm_uevent_fill(struct rcm_uevent *uevent, struct rcm_id *priv,
+			    const struct rdma_cm_event *event)
+{
+	struct rcm_event *to = &uevent->event;
+
+	to->out_event = event->event;
+	to->out_status = event->status;
+	if (event->status)
+		to->out_reason = priv->reason;
+	to->out_ece.vendor_id = event->ece.vendor_id;
+	to->out_ece.attr_mod = event->ece.attr_mod;
+	rcm_uevent_conn(&to->out_conn, &event->param.conn);
+	rcm_id_endpoint(priv, &to->out_endpoint);
+	rcm_qp_attr_all(priv, &to->out_qp);
+}
+
+/* Queues an event, with a reference on @ctx; false when that is dying. */
+static bool rcm_uevent_queue(struct rcm_uctx *ctx, struct rcm_uevent *uevent)
+{
+	struct rcm_file *file;
+	bool dead;
+
+	refcount_inc(&ctx->refs);
+	uevent->ctx = ctx;
+	file = rcm_uctx_lock_file(ctx);
+	dead = ctx->dead;
+	if (!dead) {
+		if (uevent->child)
+			uevent->child->file = file;
+		list_add_tail(&uevent->node, &file->events);
+		list_add_tail(&uevent->ctx_node, &ctx->events);
+		wake_up_interruptible(&file->wait);
+	}
+	spin_unlock(&file->lock);
+	return !dead;
+}
+
+/*
+ * An event for which nothing was set aside: the end of time wait, which a
+ * consumer must not rely on.
+ */
+static struct rcm_uevent *rcm_uevent_for(struct rcm_uctx *ctx,
+					 enum rdma_cm_event_type type)
+{
+	if (type == RDMA_CM_EVENT_TIMEWAIT_EXIT)
+		return kmem_cache_zalloc(rcm_uevent_cache, GFP_KERNEL_ACCOUNT);
+	return rcm_uevent_take(ctx);
+}
+
+static bool rcm_uevent_backlog_enter(struct rcm_uctx *listener)
+{
+	struct rcm_file *file = rcm_uctx_lock_file(listener);
+	bool room = listener->waiting < listener->priv->backlog;
+
+	if (room)
+		listener->waiting++;
+	spin_unlock(&file->lock);
+	return room;
+}
+
+static void rcm_uevent_backlog_leave(struct rcm_uctx *listener)
+{
+	struct rcm_file *file = rcm_uctx_lock_file(listener);
+
+	listener->waiting--;
+	spin_unlock(&file->lock);
+}
+
+/* The new identifier's context, with all the memory it needs to be accepted. */
+static struct rcm_uctx *rcm_uevent_child(struct rcm_uctx *listener,
+					 struct rcm_id *priv)
+{
+	struct rcm_uctx *child;
+
+	child = rcm_uctx_alloc(READ_ONCE(listener->file), 0);
+	if (IS_ERR(child))
+		return child;
+	/* The request's own event, the peer's change of mind, removal. */
+	if (rcm_uevent_reserve(child, 3)) {
+		atomic_dec(&child->file->nr_ids);
+		rcm_uctx_put(child);
+		return ERR_PTR(-ENOMEM);
+	}
+	child->parent = listener;
+	return child;
+}
+
+/*
+ * A request.  The listener's mutex is held, so that it neither goes nor moves
+ * to another file.  When the backlog is full the request is forgotten, as if
+ * it had been lost on the wire: the peer sends it again.
+ */
+static int rcm_uevent_request(struct rcm_id *priv, struct rdma_cm_event *event)
+{
+	struct rcm_uctx *listener = priv->id.context;
+	struct rcm_uevent *uevent;
+	struct rcm_uctx *child;
+
+	if (!rcm_uevent_backlog_enter(listener)) {
+		rcm_id_blame(listener->priv, RCM_STEP_BACKLOG, -ENOBUFS, 0);
+		return -ENOMEM;
+	}
+	child = rcm_uevent_child(listener, priv);
+	if (IS_ERR(child)) {
+		rcm_uevent_backlog_leave(listener);
+		return -ENOMEM;
+	}
+
+	uevent = rcm_uevent_take(child);
+	rcm_uevent_fill(uevent, priv, event);
+	child->priv = rcm_id_get(priv);
+	priv->id.context = child;
+	uevent->child = child;
+	rcm_uevent_queue(listener, uevent);
+	return 0;
+}
+
+/**
+ * rcm_uevent_handler - the consumer's handler of all identifiers of files
+ * @id: identifier
+ * @event: event
+ *
+ * Return: 0; -ENOMEM for a request that nobody can take.
+ */
+int rcm_uevent_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct rcm_id *priv = rcm_id_of(id);
+	struct rcm_uctx *ctx = id->context;
+	struct rcm_uevent *uevent;
+
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return rcm_uevent_request(priv, event);
+
+	uevent = rcm_uevent_for(ctx, event->event);
+	if (!uevent)
+		return 0;
+	rcm_uevent_fill(uevent, priv, event);
+	if (!rcm_uevent_queue(ctx, uevent))
+		rcm_uevent_free(uevent);
+	return 0;
+}
+
+/**
+ * rcm_uevent_purge - drop the events of an identifier that nobody read
+ * @ctx: identifier that is destroyed already, so that none is added
+ *
+ * Requests that nobody read are rejected.
+ *
+ * Return: how many events were read.
+ */
+u32 rcm_uevent_purge(struct rcm_uctx *ctx)
+{
+	struct rcm_uevent *uevent, *next;
+	struct rcm_file *file;
+	LIST_HEAD(events);
+	u32 reported;
+
+	file = rcm_uctx_lock_file(ctx);
+	ctx->dead = true;
+	reported = ctx->reported;
+	list_for_each_entry(uevent, &ctx->events, ctx_node)
+		list_del(&uevent->node);
+	list_splice_init(&ctx->events, &events);
+	spin_unlock(&file->lock);
+
+	list_for_each_entry_safe(uevent, next, &events, ctx_node) {
+		if (uevent->child)
+			rcm_uctx_destroy(uevent->child);
+		rcm_uevent_free(uevent);
+	}
+	return reported;
+}
+
+static void rcm_uevent_lock_two(struct rcm_file *a, struct rcm_file *b)
+{
+	if (a > b)
+		swap(a, b);
+	spin_lock(&a->lock);
+	spin_lock_nested(&b->lock, SINGLE_DEPTH_NESTING);
+}
+
+/**
+ * rcm_uevent_migrate - move an identifier and its events to another file
+ * @ctx: identifier, in no file's table, with its mutex held
+ * @to: the other file
+ * @handle: reserved there
+ *
+ * Requests that nobody read move along with their listener.
+ *
+ * Return: how many of its events were read from the old file.
+ */
+u32 rcm_uevent_migrate(struct rcm_uctx *ctx, struct rcm_file *to, u32 handle)
+{
+	struct rcm_file *from = ctx->file;
+	struct rcm_uevent *uevent, *next;
+	u32 reported;
+	int moved = 1;
+
+	rcm_uevent_lock_two(from, to);
+	list_for_each_entry_safe(uevent, next, &from->events, node) {
+		if (uevent->ctx != ctx && uevent->ctx->parent != ctx)
+			continue;
+		list_move_tail(&uevent->node, &to->events);
+		if (uevent->child) {
+			WRITE_ONCE(uevent->child->file, to);
+			moved++;
+		}
+	}
+	WRITE_ONCE(ctx->file, to);
+	ctx->handle = handle;
+	reported = ctx->reported;
+	ctx->reported = 0;
+	if (!list_empty(&to->events))
+		wake_up_interruptible(&to->wait);
+	spin_unlock(&from->lock);
+	spin_unlock(&to->lock);
+
+	atomic_sub(moved, &from->nr_ids);
+	atomic_add(moved, &to->nr_ids);
+	return reported;
+}
+
+static struct rcm_uevent *rcm_uevent_dequeue(struct rcm_file *file)
+{
+	struct rcm_uevent *uevent;
+
+	spin_lock(&file->lock);
+	uevent = list_first_entry_or_null(&file->events, struct rcm_uevent, node);
+	if (uevent) {
+		list_del(&uevent->node);
+		list_del(&uevent->ctx_node);
+		uevent->ctx->reported++;
+		if (uevent->child) {
+			uevent->ctx->waiting--;
+			uevent->child->parent = NULL;
+		}
+	}
+	spin_unlock(&file->lock);
+	return uevent;
+}
+
+/* It could not be delivered: the next reader gets it, if it still matters. */
+static void rcm_uevent_requeue(struct rcm_uevent *uevent)
+{
+	struct rcm_uctx *ctx = uevent->ctx;
+	struct rcm_file *file;
+	bool dead;
+
+	file = rcm_uctx_lock_file(ctx);
+	dead = ctx->dead;
+	if (!dead) {
+		list_add(&uevent->node, &file->events);
+		list_add(&uevent->ctx_node, &ctx->events);
+		ctx->reported--;
+		if (uevent->child) {
+			ctx->waiting++;
+			uevent->child->parent = ctx;
+		}
+		wake_up_interruptible(&file->wait);
+	}
+	spin_unlock(&file->lock);
+	if (!dead)
+		return;
+
+	if (uevent->child)
+		rcm_uctx_destroy(uevent->child);
+	rcm_uevent_free(uevent);
+}
+
+static int rcm_uevent_wait(struct rcm_file *file, bool dont_wait,
+			   struct rcm_uevent **uevent)
+{
+	int ret;
+
+	while (!(*uevent = rcm_uevent_dequeue(file))) {
+		if (dont_wait)
+			return -EAGAIN;
+		ret = wait_event_interruptible(file->wait,
+					       !list_empty_careful(&file->events));
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* A request's identifier gets its handle when it is read, and no earlier. */
+static int rcm_uevent_publish_child(struct rcm_file *file,
+				    struct rcm_uevent *uevent)
+{
+	if (!uevent->child)
+		return 0;
+	return xa_alloc(&file->ids, &uevent->child->handle, NULL, xa_limit_31b,
+			GFP_KERNEL_ACCOUNT);
+}
+
+/**
+ * rcm_uevent_read - give the oldest event to the user
+ * @file: file
+ * @arg: where to
+ * @size: how much of struct rcm_event the user knows, bytes
+ * @dont_wait: do not wait for one
+ *
+ * Return: 0; -EAGAIN when there is none and @dont_wait; -ERESTARTSYS when
+ * interrupted; -EFAULT, -ENOMEM, and the event can be read again.
+ */
+int rcm_uevent_read(struct rcm_file *file, void __user *arg, u32 size,
+		    bool dont_wait)
+{
+	struct rcm_uevent *uevent;
+	struct rcm_event *event;
+	struct rcm_uctx *child;
+	int ret;
+
+	ret = rcm_uevent_wait(file, dont_wait, &uevent);
+	if (ret)
+		return ret;
+	ret = rcm_uevent_publish_child(file, uevent);
+	if (ret)
+		goto err_requeue;
+
+	child = uevent->child;
+	event = &uevent->event;
+	event->size = size;
+	event->flags = 0;
+	event->out_handle = uevent->ctx->handle;
+	event->out_uid = uevent->ctx->uid;
+	event->out_new_handle = child ? child->handle : 0;
+	if (copy_to_user(arg, event, min_t(size_t, size, sizeof(*event)))) {
+		ret = -EFAULT;
+		goto err_handle;
+	}
+	if (child)
+		xa_store(&file->ids, child->handle, child, GFP_KERNEL_ACCOUNT);
+	rcm_uevent_free(uevent);
+	return 0;
+
+err_handle:
+	if (child) {
+		xa_erase(&file->ids, child->handle);
+		child->handle = 0;
+	}
+err_requeue:
+	rcm_uevent_requeue(uevent);
+	return ret;
+}
+
+int rcm_uevent_init(void)
+{
+	rcm_uevent_cache = KMEM_CACHE(rcm_uevent, SLAB_ACCOUNT);
+	return rcm_uevent_cache ? 0 : -ENOMEM;
+}
+
+void rcm_uevent_exit(void)
+{
+	kmem_cache_destroy(rcm_uevent_cache);
+}
