@@ -295,6 +295,14 @@ void rcm_id_endpoint(struct rcm_id *priv, struct rcm_endpoint *to)
 	}
 }
 
+static void rcm_show_addr(struct seq_file *seq, const union rcm_addr *addr)
+{
+	if (addr->sa.sa_family)
+		seq_printf(seq, " %pISpc", addr);
+	else
+		seq_puts(seq, " -");
+}
+
 /**
  * rcm_id_show_all - list all identifiers
  * @seq: where to
@@ -307,12 +315,15 @@ void rcm_id_show_all(struct seq_file *seq)
 	seq_puts(seq, "id state ps src dst port ifindex\n");
 	for (i = 0; i < ARRAY_SIZE(rcm_table); i++) {
 		spin_lock(&rcm_table[i].lock);
-		hlist_for_each_entry(priv, &rcm_table[i].head, table_node)
-			seq_printf(seq, "%u %s 0x%x %pISpc %pISpc %u %d\n",
-				   priv->number,
+		hlist_for_each_entry(priv, &rcm_table[i].head, table_node) {
+			seq_printf(seq, "%u %s 0x%x", priv->number,
 				   rcm_state_name(READ_ONCE(priv->state)),
-				   priv->id.ps, rcm_src(priv), rcm_dst(priv),
-				   priv->id.port_num, priv->ifindex);
+				   priv->id.ps);
+			rcm_show_addr(seq, rcm_src(priv));
+			rcm_show_addr(seq, rcm_dst(priv));
+			seq_printf(seq, " %u %d\n", priv->id.port_num,
+				   priv->ifindex);
+		}
 		spin_unlock(&rcm_table[i].lock);
 	}
 }

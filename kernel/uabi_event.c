@@ -477,7 +477,8 @@ err_requeue:
 
 int rcm_uevent_init(void)
 {
-	rcm_uevent_cache = KMEM_CACHE(rcm_uevent, SLAB_ACCOUNT);
+	/* Copied to the user from where it lies: hardened usercopy wants to know. */
+	rcm_uevent_cache = KMEM_CACHE_USERCOPY(rcm_uevent, SLAB_ACCOUNT, event);
 	return rcm_uevent_cache ? 0 : -ENOMEM;
 }
 
