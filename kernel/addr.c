@@ -21,13 +21,13 @@
 #include "addr.h"
 #include "rcm_priv.h"
 
-#define RCM_WAIT_BITS	8
+#define RCM_WAIT_BITS 8
 
 /* A neighbour's answer can be lost; ask again this often. */
-#define RCM_ADDR_RETRY	HZ
+#define RCM_ADDR_RETRY HZ
 
 struct rcm_wait_bucket {
-	spinlock_t lock;	/* protects head and rcm_addr_req.node */
+	spinlock_t lock; /* protects head and rcm_addr_req.node */
 	struct hlist_head head;
 };
 
@@ -55,8 +55,10 @@ static struct net_device *rcm_addr_local_dev_rcu(struct net *net,
 		return __ip_dev_find(net, addr->sin.sin_addr.s_addr, false);
 	case AF_INET6:
 		if (rcm_addr_is_linklocal(addr)) {
-			dev = dev_get_by_index_rcu(net, addr->sin6.sin6_scope_id);
-			if (dev && ipv6_chk_addr(net, &addr->sin6.sin6_addr, dev, 1))
+			dev = dev_get_by_index_rcu(net,
+						   addr->sin6.sin6_scope_id);
+			if (dev &&
+			    ipv6_chk_addr(net, &addr->sin6.sin6_addr, dev, 1))
 				return dev;
 			return NULL;
 		}
@@ -311,7 +313,8 @@ void rcm_addr_req_init(struct rcm_addr_req *req,
  */
 void rcm_addr_wait(struct rcm_addr_req *req, unsigned int timeout_ms)
 {
-	req->deadline = jiffies + msecs_to_jiffies(min(timeout_ms, INT_MAX / 2U));
+	req->deadline =
+		jiffies + msecs_to_jiffies(min(timeout_ms, INT_MAX / 2U));
 	atomic_set(&req->pending, 1);
 	rcm_addr_enqueue(req);
 	mod_delayed_work(rcm_wq, &req->work, 0);

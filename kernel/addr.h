@@ -27,8 +27,10 @@ union rcm_addr {
 };
 
 /* The pure half, kernel/addr_pure.c. */
-int rcm_addr_set(union rcm_addr *to, const struct __kernel_sockaddr_storage *from);
-void rcm_addr_put_user(struct __kernel_sockaddr_storage *to, const union rcm_addr *from);
+int rcm_addr_set(union rcm_addr *to,
+		 const struct __kernel_sockaddr_storage *from);
+void rcm_addr_put_user(struct __kernel_sockaddr_storage *to,
+		       const union rcm_addr *from);
 bool rcm_addr_is_wildcard(const union rcm_addr *addr);
 bool rcm_addr_is_any(const union rcm_addr *addr);
 bool rcm_addr_is_loopback(const union rcm_addr *addr);

@@ -43,7 +43,7 @@ int rcm_addr_set(union rcm_addr *to, const struct __kernel_sockaddr_storage *fro
 	*to = copy;
 	return 0;
 }
-RCM_EXPORT_FOR_TEST(rcm_addr_set);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_set);
 
 /**
  * rcm_addr_put_user - make an address ready to be copied to userspace
@@ -64,7 +64,7 @@ void rcm_addr_put_user(struct __kernel_sockaddr_storage *to, const union rcm_add
 		break;
 	}
 }
-RCM_EXPORT_FOR_TEST(rcm_addr_put_user);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_put_user);
 
 /**
  * rcm_addr_is_any - is it an address that stands for all local ones?
@@ -84,7 +84,7 @@ bool rcm_addr_is_any(const union rcm_addr *addr)
 		return false;
 	}
 }
-RCM_EXPORT_FOR_TEST(rcm_addr_is_any);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_is_any);
 
 /**
  * rcm_addr_is_loopback - is it a loopback address?
@@ -104,7 +104,7 @@ bool rcm_addr_is_loopback(const union rcm_addr *addr)
 		return false;
 	}
 }
-RCM_EXPORT_FOR_TEST(rcm_addr_is_loopback);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_is_loopback);
 
 /**
  * rcm_addr_is_wildcard - does it share its ports with every other address?
@@ -120,7 +120,7 @@ bool rcm_addr_is_wildcard(const union rcm_addr *addr)
 {
 	return rcm_addr_is_any(addr) || rcm_addr_is_loopback(addr);
 }
-RCM_EXPORT_FOR_TEST(rcm_addr_is_wildcard);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_is_wildcard);
 
 /**
  * rcm_addr_is_linklocal - does it need a scope?
@@ -134,7 +134,7 @@ bool rcm_addr_is_linklocal(const union rcm_addr *addr)
 	return addr->sa.sa_family == AF_INET6 &&
 	       ipv6_addr_type(&addr->sin6.sin6_addr) & IPV6_ADDR_LINKLOCAL;
 }
-RCM_EXPORT_FOR_TEST(rcm_addr_is_linklocal);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_is_linklocal);
 
 /**
  * rcm_addr_is_multicast - is it a multicast address?
@@ -154,7 +154,7 @@ bool rcm_addr_is_multicast(const union rcm_addr *addr)
 		return false;
 	}
 }
-RCM_EXPORT_FOR_TEST(rcm_addr_is_multicast);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_is_multicast);
 
 /**
  * rcm_addr_equal - do two addresses name the same host?
@@ -183,7 +183,7 @@ bool rcm_addr_equal(const union rcm_addr *a, const union rcm_addr *b)
 		return true;
 	}
 }
-RCM_EXPORT_FOR_TEST(rcm_addr_equal);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_equal);
 
 /**
  * rcm_addr_port - port of an address
@@ -203,7 +203,7 @@ __be16 rcm_addr_port(const union rcm_addr *addr)
 		return 0;
 	}
 }
-RCM_EXPORT_FOR_TEST(rcm_addr_port);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_port);
 
 /**
  * rcm_addr_set_port - change the port of an address
@@ -223,7 +223,7 @@ void rcm_addr_set_port(union rcm_addr *addr, __be16 port)
 		break;
 	}
 }
-RCM_EXPORT_FOR_TEST(rcm_addr_set_port);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_set_port);
 
 /**
  * rcm_addr_to_gid - the RoCE v2 GID of an address
@@ -246,7 +246,7 @@ void rcm_addr_to_gid(const union rcm_addr *addr, union ib_gid *gid)
 		break;
 	}
 }
-RCM_EXPORT_FOR_TEST(rcm_addr_to_gid);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_to_gid);
 
 /**
  * rcm_addr_hash - hash of an address and its port
@@ -279,4 +279,4 @@ u32 rcm_addr_hash(const union rcm_addr *addr, u32 seed)
 		return jhash_1word(low, seed);
 	}
 }
-RCM_EXPORT_FOR_TEST(rcm_addr_hash);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_hash);

@@ -180,8 +180,8 @@ int rcm_addr_complete(struct rcm_id *priv, int status)
 	if (!status) {
 		rcm_addr_take_result(priv);
 		if (!priv->device)
-			status = rcm_device_attach(priv,
-						   priv->addr_req.result.ifindex);
+			status = rcm_device_attach(
+				priv, priv->addr_req.result.ifindex);
 	}
 	if (status) {
 		*rcm_src(priv) = src;
@@ -257,7 +257,8 @@ int rcm_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
 	lockdep_assert_held(&priv->mutex);
 
 	ret = rcm_state_next(priv->state, priv->state == RCM_STATE_IDLE ?
-			     RCM_OP_BIND : RCM_OP_RESOLVE_ADDR);
+						  RCM_OP_BIND :
+						  RCM_OP_RESOLVE_ADDR);
 	if (ret < 0)
 		return ret;
 	if (!bound && src->sa.sa_family &&

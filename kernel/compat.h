@@ -11,13 +11,15 @@
 
 /* Exported for rcm_test.ko alone, and only where KUnit is there to use it. */
 #if IS_ENABLED(CONFIG_KUNIT) && LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
-#define RCM_EXPORT_FOR_TEST(symbol) EXPORT_SYMBOL_NS_GPL(symbol, "RCM_TEST")
+#define EXPORT_SYMBOL_FOR_RCM_TEST(symbol) \
+	EXPORT_SYMBOL_NS_GPL(symbol, "RCM_TEST")
 #define RCM_IMPORT_TEST_NS() MODULE_IMPORT_NS("RCM_TEST")
 #elif IS_ENABLED(CONFIG_KUNIT)
-#define RCM_EXPORT_FOR_TEST(symbol) EXPORT_SYMBOL_NS_GPL(symbol, RCM_TEST)
+#define EXPORT_SYMBOL_FOR_RCM_TEST(symbol) \
+	EXPORT_SYMBOL_NS_GPL(symbol, RCM_TEST)
 #define RCM_IMPORT_TEST_NS() MODULE_IMPORT_NS(RCM_TEST)
 #else
-#define RCM_EXPORT_FOR_TEST(symbol)
+#define EXPORT_SYMBOL_FOR_RCM_TEST(symbol)
 #endif
 
 #endif /* RCM_COMPAT_H */

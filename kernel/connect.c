@@ -56,7 +56,8 @@ int rcm_connect(struct rcm_id *priv, struct rdma_conn_param *conn)
 	ret = rcm_state_next(priv->state, RCM_OP_CONNECT);
 	if (ret < 0)
 		return ret;
-	ret = rcm_check_conn(priv, conn, priv->device->transport->max_connect_data);
+	ret = rcm_check_conn(priv, conn,
+			     priv->device->transport->max_connect_data);
 	if (ret)
 		return ret;
 
@@ -87,7 +88,8 @@ int rcm_accept(struct rcm_id *priv, struct rdma_conn_param *conn)
 	ret = rcm_state_next(priv->state, RCM_OP_ACCEPT);
 	if (ret < 0)
 		return ret;
-	ret = rcm_check_conn(priv, conn, priv->device->transport->max_accept_data);
+	ret = rcm_check_conn(priv, conn,
+			     priv->device->transport->max_accept_data);
 	if (ret)
 		return ret;
 

@@ -70,7 +70,8 @@ static const struct ib_gid_attr *rcm_port_gid(struct ib_device *ib, u32 port,
 					      struct net_device *ndev)
 {
 	enum ib_gid_type type = rdma_protocol_roce_udp_encap(ib, port) ?
-				IB_GID_TYPE_ROCE_UDP_ENCAP : IB_GID_TYPE_ROCE;
+					IB_GID_TYPE_ROCE_UDP_ENCAP :
+					IB_GID_TYPE_ROCE;
 
 	if (!rdma_protocol_roce(ib, port))
 		return ERR_PTR(-ENODEV);
@@ -237,7 +238,8 @@ static struct rcm_id *rcm_device_first_id(struct rcm_device *device)
 
 	spin_lock(&device->lock);
 	while (!found && !list_empty(&device->ids)) {
-		priv = list_first_entry(&device->ids, struct rcm_id, device_node);
+		priv = list_first_entry(&device->ids, struct rcm_id,
+					device_node);
 		list_del_init(&priv->device_node);
 		/* Without a reference left it detaches itself. */
 		if (refcount_inc_not_zero(&priv->refs))

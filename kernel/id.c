@@ -11,11 +11,11 @@
 #include "rcm_priv.h"
 #include "trace.h"
 
-#define RCM_TABLE_BITS	6
+#define RCM_TABLE_BITS 6
 
 /* Every identifier, for people to look at; nothing else is found here. */
 struct rcm_table_bucket {
-	spinlock_t lock;	/* protects head and rcm_id.table_node */
+	spinlock_t lock; /* protects head and rcm_id.table_node */
 	struct hlist_head head;
 };
 
@@ -138,7 +138,8 @@ int rcm_id_move(struct rcm_id *priv, enum rcm_op op)
  * @error: negative errno, or 0
  * @detail: the peer's reason, or 0
  */
-void rcm_id_blame(struct rcm_id *priv, enum rcm_step step, int error, u32 detail)
+void rcm_id_blame(struct rcm_id *priv, enum rcm_step step, int error,
+		  u32 detail)
 {
 	priv->reason.step = step;
 	priv->reason.error = error;

@@ -20,11 +20,11 @@
 
 #include "rcm_priv.h"
 
-#define RCM_LISTEN_BITS	8
+#define RCM_LISTEN_BITS 8
 
 static struct hlist_head rcm_listeners[1 << RCM_LISTEN_BITS];
-static DEFINE_SPINLOCK(rcm_listeners_lock);	/* for writers; readers use RCU */
-static LIST_HEAD(rcm_wildcards);		/* protected by rcm_device_mutex */
+static DEFINE_SPINLOCK(rcm_listeners_lock); /* for writers; readers use RCU */
+static LIST_HEAD(rcm_wildcards);	    /* protected by rcm_device_mutex */
 
 static struct hlist_head *rcm_listen_head(struct net *net,
 					  enum rdma_ucm_port_space ps,
@@ -299,9 +299,9 @@ void rcm_listen_device_added(struct rcm_device *device)
 	list_for_each_entry(priv, &rcm_wildcards, wildcard_node) {
 		ret = rcm_listen_on(priv, device);
 		if (ret)
-			pr_warn_ratelimited("rcm: listener %u does not listen on new device %s: error %d\n",
-					    priv->number,
-					    dev_name(&device->ib->dev), ret);
+			pr_warn_ratelimited(
+				"rcm: listener %u does not listen on new device %s: error %d\n",
+				priv->number, dev_name(&device->ib->dev), ret);
 	}
 }
 

@@ -48,6 +48,7 @@ struct rcm_port_space *rcm_net_port_space(struct net *net,
 	return ERR_PTR(-EPROTONOSUPPORT);
 
 found:
+	/* Pairs with the cmpxchg() below: a space that is seen is complete. */
 	space = smp_load_acquire(&rcm_net->space[i]);
 	if (space)
 		return space;
@@ -62,30 +63,34 @@ found:
 	return old;
 }
 
+static void rcm_net_show_one(struct seq_file *seq, struct net *net)
+{
+	struct rcm_net *rcm_net = net_generic(net, rcm_net_id);
+	struct rcm_port_space *space;
+	unsigned int i, in_use;
+
+	for (i = 0; i < ARRAY_SIZE(rcm_spaces); i++) {
+		/* Pairs with the cmpxchg() in rcm_net_port_space(). */
+		space = smp_load_acquire(&rcm_net->space[i]);
+		in_use = space ? rcm_port_space_in_use(space) : 0;
+		if (in_use)
+			seq_printf(seq, "%u %s %u\n", net->ns.inum,
+				   rcm_spaces[i].name, in_use);
+	}
+}
+
 /**
  * rcm_net_show_ports - list how many ports are in use
  * @seq: where to
  */
 void rcm_net_show_ports(struct seq_file *seq)
 {
-	struct rcm_net *rcm_net;
 	struct net *net;
-	unsigned int i;
 
 	seq_puts(seq, "netns ps in-use\n");
 	rcu_read_lock();
-	for_each_net_rcu(net) {
-		rcm_net = net_generic(net, rcm_net_id);
-		for (i = 0; i < ARRAY_SIZE(rcm_spaces); i++) {
-			struct rcm_port_space *space =
-				smp_load_acquire(&rcm_net->space[i]);
-
-			if (space && rcm_port_space_in_use(space))
-				seq_printf(seq, "%u %s %u\n", net->ns.inum,
-					   rcm_spaces[i].name,
-					   rcm_port_space_in_use(space));
-		}
-	}
+	for_each_net_rcu(net)
+		rcm_net_show_one(seq, net);
 	rcu_read_unlock();
 }
 

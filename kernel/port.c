@@ -401,7 +401,7 @@ struct rcm_port_space *rcm_port_space_alloc(void)
 		spin_lock_init(&space->buckets[i].lock);
 	return space;
 }
-RCM_EXPORT_FOR_TEST(rcm_port_space_alloc);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_port_space_alloc);
 
 /**
  * rcm_port_space_free - free a port space that nobody uses any more
@@ -419,7 +419,7 @@ void rcm_port_space_free(struct rcm_port_space *space)
 		return;
 	kvfree(space);
 }
-RCM_EXPORT_FOR_TEST(rcm_port_space_free);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_port_space_free);
 
 /**
  * rcm_port_space_in_use - how many ports have users
@@ -432,7 +432,7 @@ unsigned int rcm_port_space_in_use(struct rcm_port_space *space)
 {
 	return bitmap_weight(space->in_use, RCM_PORTS);
 }
-RCM_EXPORT_FOR_TEST(rcm_port_space_in_use);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_port_space_in_use);
 
 /**
  * rcm_port_bind - take a port
@@ -496,7 +496,7 @@ out:
 	kfree(new);
 	return ret;
 }
-RCM_EXPORT_FOR_TEST(rcm_port_bind);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_port_bind);
 
 /**
  * rcm_port_listen - become the listener
@@ -537,7 +537,7 @@ int rcm_port_listen(struct rcm_port_space *space, struct rcm_binding *binding)
 	spin_unlock(&bucket->lock);
 	return ret;
 }
-RCM_EXPORT_FOR_TEST(rcm_port_listen);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_port_listen);
 
 /**
  * rcm_port_unlisten - undo rcm_port_listen()
@@ -565,7 +565,7 @@ void rcm_port_unlisten(struct rcm_port_space *space,
 	}
 	spin_unlock(&bucket->lock);
 }
-RCM_EXPORT_FOR_TEST(rcm_port_unlisten);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_port_unlisten);
 
 /**
  * rcm_port_connect - set where a binding is connected to
@@ -607,7 +607,7 @@ int rcm_port_connect(struct rcm_port_space *space, struct rcm_binding *binding,
 	spin_unlock(&bucket->lock);
 	return ret;
 }
-RCM_EXPORT_FOR_TEST(rcm_port_connect);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_port_connect);
 
 /**
  * rcm_port_release - give a port back
@@ -648,7 +648,7 @@ void rcm_port_release(struct rcm_port_space *space, struct rcm_binding *binding)
 	if (unused)
 		kfree(port);
 }
-RCM_EXPORT_FOR_TEST(rcm_port_release);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_port_release);
 
 /**
  * rcm_port_number - which port a binding has
@@ -661,4 +661,4 @@ u16 rcm_port_number(const struct rcm_binding *binding)
 {
 	return binding->port ? ntohs(rcm_addr_port(&binding->src)) : 0;
 }
-RCM_EXPORT_FOR_TEST(rcm_port_number);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_port_number);

@@ -47,8 +47,9 @@ int rcm_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr, int *mask)
 	if (!priv->device)
 		return -EINVAL;
 
-	ret = priv->cm ? priv->device->transport->init_qp_attr(priv, attr, mask) :
-			 rcm_qp_attr_fresh(priv, attr, mask);
+	ret = priv->cm ?
+		      priv->device->transport->init_qp_attr(priv, attr, mask) :
+		      rcm_qp_attr_fresh(priv, attr, mask);
 	if (ret)
 		return ret;
 

@@ -49,7 +49,7 @@ struct rcm_device {
 	struct list_head node;
 	refcount_t refs;
 	struct completion released;
-	spinlock_t lock;
+	spinlock_t lock; /* protects ids, dead */
 	struct list_head ids;
 	bool dead;
 	struct list_head listens;
@@ -92,8 +92,6 @@ struct rcm_listener {
  * @srq: the queue pair uses a shared receive queue
  * @tos: type of service
  * @ack_timeout: local ACK timeout, encoded
- * @cm_response_timeout: how long the peer may take, encoded
- * @cm_retries: how often a request is sent again
  * @qp_num: queue pair number of this side
  * @psn: first packet sequence number that the peer sends
  * @ece: options of this side
@@ -119,7 +117,7 @@ struct rcm_listener {
 struct rcm_id {
 	struct rdma_cm_id id;
 	refcount_t refs;
-	struct mutex mutex;
+	struct mutex mutex; /* serialises operations and callbacks */
 	struct net *net;
 	u32 number;
 	enum rcm_state state;
@@ -132,8 +130,6 @@ struct rcm_id {
 	bool srq;
 	u8 tos;
 	u8 ack_timeout;
-	u8 cm_response_timeout;
-	u8 cm_retries;
 	u32 qp_num;
 	u32 psn;
 	struct rdma_ucm_ece ece;
@@ -228,8 +224,10 @@ struct rcm_id *rcm_id_get(struct rcm_id *priv);
 void rcm_id_put(struct rcm_id *priv);
 int rcm_id_move(struct rcm_id *priv, enum rcm_op op);
 int rcm_id_dispatch(struct rcm_id *priv, struct rdma_cm_event *event);
-int rcm_id_report(struct rcm_id *priv, enum rdma_cm_event_type type, int status);
-void rcm_id_blame(struct rcm_id *priv, enum rcm_step step, int error, u32 detail);
+int rcm_id_report(struct rcm_id *priv, enum rdma_cm_event_type type,
+		  int status);
+void rcm_id_blame(struct rcm_id *priv, enum rcm_step step, int error,
+		  u32 detail);
 void rcm_id_endpoint(struct rcm_id *priv, struct rcm_endpoint *to);
 int rcm_id_init(void);
 void rcm_id_exit(void);

@@ -13,7 +13,7 @@
 #include "rcm_priv.h"
 
 /* 4.096 us * 2^16 is 268 ms: what the in-tree manager takes, too. */
-#define RCM_ROCE_PACKET_LIFE_TIME	16
+#define RCM_ROCE_PACKET_LIFE_TIME 16
 
 /* Service level: the priority that the interface maps the TOS to. */
 static u8 rcm_tos_to_sl(struct net_device *ndev, u8 tos)
@@ -23,7 +23,8 @@ static u8 rcm_tos_to_sl(struct net_device *ndev, u8 tos)
 
 	if (is_vlan_dev(ndev))
 		return (vlan_dev_get_egress_qos_mask(ndev, prio) &
-			VLAN_PRIO_MASK) >> VLAN_PRIO_SHIFT;
+			VLAN_PRIO_MASK) >>
+		       VLAN_PRIO_SHIFT;
 	return dev->num_tc ? netdev_get_prio_tc_map(dev, prio) : 0;
 }
 
@@ -72,8 +73,8 @@ static int rcm_route_roce(struct rcm_id *priv)
 	path->rate = IB_RATE_PORT_CURRENT;
 	path->packet_life_time_selector = IB_SA_EQ;
 	path->packet_life_time = priv->ack_timeout_set && priv->ack_timeout ?
-				 priv->ack_timeout - 1 :
-				 RCM_ROCE_PACKET_LIFE_TIME;
+					 priv->ack_timeout - 1 :
+					 RCM_ROCE_PACKET_LIFE_TIME;
 	if (path->rec_type == SA_PATH_REC_TYPE_ROCE_V2)
 		path->flow_label = rcm_flow_label(priv);
 	/* An interface with so small an MTU cannot carry RoCE. */

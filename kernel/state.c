@@ -13,8 +13,7 @@
 #include "compat.h"
 #include "state.h"
 
-#define S(name)		RCM_STATE_##name
-#define NEXT(from, to)	[S(from)] = S(to) + 1
+#define NEXT(from, to) [RCM_STATE_##from] = RCM_STATE_##to + 1
 
 /*
  * Entries are the next state plus one, so that what is not listed is 0 and
@@ -163,9 +162,8 @@ static const u8 rcm_table[RCM_OP_COUNT][RCM_STATE_COUNT] = {
 };
 
 #undef NEXT
-#undef S
 
-static const char * const rcm_state_names[RCM_STATE_COUNT] = {
+static const char *const rcm_state_names[RCM_STATE_COUNT] = {
 	[RCM_STATE_IDLE] = "IDLE",
 	[RCM_STATE_BOUND] = "BOUND",
 	[RCM_STATE_ADDR_QUERY] = "ADDR_QUERY",
@@ -186,7 +184,7 @@ static const char * const rcm_state_names[RCM_STATE_COUNT] = {
 	[RCM_STATE_DESTROYING] = "DESTROYING",
 };
 
-static const char * const rcm_op_names[RCM_OP_COUNT] = {
+static const char *const rcm_op_names[RCM_OP_COUNT] = {
 	[RCM_OP_BIND] = "bind",
 	[RCM_OP_RESOLVE_ADDR] = "resolve_addr",
 	[RCM_OP_RESOLVE_ROUTE] = "resolve_route",
@@ -242,7 +240,7 @@ int rcm_state_next(enum rcm_state state, enum rcm_op op)
 		return -ENODEV;
 	return -EINVAL;
 }
-RCM_EXPORT_FOR_TEST(rcm_state_next);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_state_next);
 
 /**
  * rcm_state_name - a state's name without its prefix
@@ -255,7 +253,7 @@ const char *rcm_state_name(enum rcm_state state)
 	return (unsigned int)state < RCM_STATE_COUNT ? rcm_state_names[state] :
 						       "?";
 }
-RCM_EXPORT_FOR_TEST(rcm_state_name);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_state_name);
 
 /**
  * rcm_op_name - an operation's name in lower case
@@ -267,4 +265,4 @@ const char *rcm_op_name(enum rcm_op op)
 {
 	return (unsigned int)op < RCM_OP_COUNT ? rcm_op_names[op] : "?";
 }
-RCM_EXPORT_FOR_TEST(rcm_op_name);
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_op_name);

@@ -12,6 +12,8 @@
 
 #include "rcm_priv.h"
 
+/* clang-format off */
+
 TRACE_EVENT(rcm_state,
 	TP_PROTO(struct rcm_id *priv, enum rcm_op op, enum rcm_state from,
 		 int next),
@@ -61,6 +63,8 @@ TRACE_EVENT(rcm_event,
 		  __entry->number, __entry->event, __entry->status,
 		  __entry->step, __entry->error)
 );
+
+/* clang-format on */
 
 #endif /* RCM_TRACE_H */
 

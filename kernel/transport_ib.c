@@ -14,19 +14,19 @@
  * 4.096 us * 2^20 is 4.3 s, and 15 times again: what the in-tree manager
  * asks for, so that each side waits for the other as long as it expects.
  */
-#define RCM_IB_RESPONSE_TIMEOUT	20
+#define RCM_IB_RESPONSE_TIMEOUT 20
 #define RCM_IB_RETRIES		15
 
 /* 4.096 us * 2^24 is 69 s: what an application may take for its answer. */
-#define RCM_IB_SERVICE_TIMEOUT	24
+#define RCM_IB_SERVICE_TIMEOUT 24
 
 static int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib);
 
 /* Sent only when the peer repeats itself: "heard you, still thinking". */
 static void rcm_ib_delay_peer(struct ib_cm_id *cm)
 {
-	ib_send_cm_mra(cm, IB_CM_MRA_FLAG_DELAY | RCM_IB_SERVICE_TIMEOUT,
-		       NULL, 0);
+	ib_send_cm_mra(cm, IB_CM_MRA_FLAG_DELAY | RCM_IB_SERVICE_TIMEOUT, NULL,
+		       0);
 }
 
 static void rcm_ib_rep_event(struct rdma_cm_event *event,
@@ -131,6 +131,9 @@ static int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 		return 0;
 
 	mutex_lock(&priv->mutex);
+	/* Our request could not be sent: the time wait stands for its answer. */
+	if (op == RCM_OP_TIMEWAIT_EXIT && priv->state == RCM_STATE_CLOSING)
+		op = RCM_OP_DREQ_NO_ANSWER;
 	/* Too late, or a second time: the state says so. */
 	if (rcm_id_move(priv, op))
 		goto out;
@@ -324,8 +327,8 @@ static void rcm_ib_fill_req(struct rcm_id *priv,
 	*req = (struct ib_cm_req_param){
 		.primary_path = &priv->path,
 		.ppath_sgid_attr = priv->sgid_attr,
-		.service_id = rcm_wire_service_id(priv->id.ps,
-						  ntohs(rcm_addr_port(rcm_dst(priv)))),
+		.service_id = rcm_wire_service_id(
+			priv->id.ps, ntohs(rcm_addr_port(rcm_dst(priv)))),
 		.qp_num = priv->qp_num,
 		.qp_type = priv->id.qp_type,
 		.starting_psn = priv->psn,
@@ -356,8 +359,8 @@ static int rcm_ib_connect(struct rcm_id *priv,
 		       conn->private_data_len);
 	rcm_ib_fill_req(priv, conn, &req);
 	req.private_data = data;
-	req.private_data_len = sizeof(struct rcm_wire_hdr) +
-			       conn->private_data_len;
+	req.private_data_len =
+		sizeof(struct rcm_wire_hdr) + conn->private_data_len;
 
 	cm = ib_create_cm_id(priv->device->ib, rcm_ib_handler, priv);
 	if (IS_ERR(cm))

@@ -626,18 +626,21 @@ static int rcm_cmd_set_option(struct rcm_file *file, void *arg)
 	if (option->optlen != ret)
 		return -EINVAL;
 	if (ret == sizeof(byte)) {
-		if (get_user(byte, (u8 __user *)u64_to_user_ptr(option->optval)))
+		if (get_user(byte,
+			     (u8 __user *)u64_to_user_ptr(option->optval)))
 			return -EFAULT;
 		value = byte;
-	} else if (get_user(value, (u32 __user *)u64_to_user_ptr(option->optval))) {
+	} else if (get_user(value,
+			    (u32 __user *)u64_to_user_ptr(option->optval))) {
 		return -EFAULT;
 	}
 	ctx = rcm_uctx_lock(file, option->handle);
 	if (!ctx)
 		return -ENOENT;
 
-	ret = ctx->priv->state == RCM_STATE_REMOVED ? -ENODEV :
-	      rcm_apply_option(ctx->priv, option->optname, value);
+	ret = ctx->priv->state == RCM_STATE_REMOVED ?
+		      -ENODEV :
+		      rcm_apply_option(ctx->priv, option->optname, value);
 	rcm_uctx_unlock(ctx);
 	return ret;
 }
@@ -749,14 +752,14 @@ union rcm_uabi_arg {
 	struct rcm_migrate migrate;
 };
 
-#define RCM_UABI_CMD(nr, type, last, run_fn, undo_fn)			\
-	[RCM_CMD_##nr - RCM_CMD_INFO] = {				\
-		.size = sizeof(struct type) +				\
-			BUILD_BUG_ON_ZERO(sizeof(struct type) >		\
-					  sizeof(union rcm_uabi_arg)),	\
-		.min = offsetofend(struct type, last),			\
-		.run = run_fn,						\
-		.undo = undo_fn,					\
+#define RCM_UABI_CMD(nr, type, last, run_fn, undo_fn)                  \
+	[RCM_CMD_##nr - RCM_CMD_INFO] = {                              \
+		.size = sizeof(struct type) +                          \
+			BUILD_BUG_ON_ZERO(sizeof(struct type) >        \
+					  sizeof(union rcm_uabi_arg)), \
+		.min = offsetofend(struct type, last),                 \
+		.run = run_fn,                                         \
+		.undo = undo_fn,                                       \
 	}
 
 static const struct rcm_uabi_cmd rcm_uabi_cmds[] = {
@@ -847,7 +850,7 @@ static int rcm_uabi_get_event(struct file *filp, void __user *uarg)
 	}
 	return rcm_uevent_read(filp->private_data, uarg, size,
 			       (arg.flags & RCM_EVENT_DONTWAIT) ||
-			       (filp->f_flags & O_NONBLOCK));
+				       (filp->f_flags & O_NONBLOCK));
 }
 
 static long rcm_uabi_ioctl(struct file *filp, unsigned int cmd,

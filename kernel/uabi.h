@@ -26,7 +26,7 @@ struct rcm_file {
 	struct net *net;
 	struct xarray ids;
 	atomic_t nr_ids;
-	spinlock_t lock;
+	spinlock_t lock; /* protects events, and what rcm_uctx says */
 	struct list_head events;
 	wait_queue_head_t wait;
 	struct rcu_head rcu;
@@ -62,7 +62,7 @@ struct rcm_uctx {
 	bool dead;
 };
 
-#define RCM_MAX_BACKLOG	1024
+#define RCM_MAX_BACKLOG 1024
 
 struct rcm_file *rcm_uctx_lock_file(struct rcm_uctx *ctx)
 	__acquires(&file->lock);

@@ -67,7 +67,8 @@ int rcm_uevent_reserve(struct rcm_uctx *ctx, unsigned int count)
 	struct rcm_file *file;
 
 	while (READ_ONCE(ctx->nr_spare) < count) {
-		uevent = kmem_cache_zalloc(rcm_uevent_cache, GFP_KERNEL_ACCOUNT);
+		uevent =
+			kmem_cache_zalloc(rcm_uevent_cache, GFP_KERNEL_ACCOUNT);
 		if (!uevent)
 			return -ENOMEM;
 		file = rcm_uctx_lock_file(ctx);
@@ -356,7 +357,8 @@ static struct rcm_uevent *rcm_uevent_dequeue(struct rcm_file *file)
 	struct rcm_uevent *uevent;
 
 	spin_lock(&file->lock);
-	uevent = list_first_entry_or_null(&file->events, struct rcm_uevent, node);
+	uevent = list_first_entry_or_null(&file->events, struct rcm_uevent,
+					  node);
 	if (uevent) {
 		list_del(&uevent->node);
 		list_del(&uevent->ctx_node);
@@ -406,8 +408,8 @@ static int rcm_uevent_wait(struct rcm_file *file, bool dont_wait,
 	while (!(*uevent = rcm_uevent_dequeue(file))) {
 		if (dont_wait)
 			return -EAGAIN;
-		ret = wait_event_interruptible(file->wait,
-					       !list_empty_careful(&file->events));
+		ret = wait_event_interruptible(
+			file->wait, !list_empty_careful(&file->events));
 		if (ret)
 			return ret;
 	}

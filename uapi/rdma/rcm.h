@@ -39,8 +39,8 @@
 #include <linux/socket.h>
 #include <linux/types.h>
 
-#define RCM_ABI_VERSION		1
-#define RCM_IOC_TYPE		0xcd
+#define RCM_ABI_VERSION 1
+#define RCM_IOC_TYPE	0xcd
 
 enum rcm_cmd {
 	RCM_CMD_INFO = 0x80,
@@ -64,24 +64,24 @@ enum rcm_cmd {
 	RCM_CMD_END
 };
 
-#define RCM_INFO		_IO(RCM_IOC_TYPE, RCM_CMD_INFO)
-#define RCM_CREATE_ID		_IO(RCM_IOC_TYPE, RCM_CMD_CREATE_ID)
-#define RCM_DESTROY_ID		_IO(RCM_IOC_TYPE, RCM_CMD_DESTROY_ID)
-#define RCM_BIND		_IO(RCM_IOC_TYPE, RCM_CMD_BIND)
-#define RCM_RESOLVE_ADDR	_IO(RCM_IOC_TYPE, RCM_CMD_RESOLVE_ADDR)
-#define RCM_RESOLVE_ROUTE	_IO(RCM_IOC_TYPE, RCM_CMD_RESOLVE_ROUTE)
-#define RCM_LISTEN		_IO(RCM_IOC_TYPE, RCM_CMD_LISTEN)
-#define RCM_CONNECT		_IO(RCM_IOC_TYPE, RCM_CMD_CONNECT)
-#define RCM_ACCEPT		_IO(RCM_IOC_TYPE, RCM_CMD_ACCEPT)
-#define RCM_ESTABLISH		_IO(RCM_IOC_TYPE, RCM_CMD_ESTABLISH)
-#define RCM_REJECT		_IO(RCM_IOC_TYPE, RCM_CMD_REJECT)
-#define RCM_DISCONNECT		_IO(RCM_IOC_TYPE, RCM_CMD_DISCONNECT)
-#define RCM_NOTIFY		_IO(RCM_IOC_TYPE, RCM_CMD_NOTIFY)
-#define RCM_INIT_QP_ATTR	_IO(RCM_IOC_TYPE, RCM_CMD_INIT_QP_ATTR)
-#define RCM_SET_OPTION		_IO(RCM_IOC_TYPE, RCM_CMD_SET_OPTION)
-#define RCM_QUERY		_IO(RCM_IOC_TYPE, RCM_CMD_QUERY)
-#define RCM_MIGRATE		_IO(RCM_IOC_TYPE, RCM_CMD_MIGRATE)
-#define RCM_GET_EVENT		_IO(RCM_IOC_TYPE, RCM_CMD_GET_EVENT)
+#define RCM_INFO	  _IO(RCM_IOC_TYPE, RCM_CMD_INFO)
+#define RCM_CREATE_ID	  _IO(RCM_IOC_TYPE, RCM_CMD_CREATE_ID)
+#define RCM_DESTROY_ID	  _IO(RCM_IOC_TYPE, RCM_CMD_DESTROY_ID)
+#define RCM_BIND	  _IO(RCM_IOC_TYPE, RCM_CMD_BIND)
+#define RCM_RESOLVE_ADDR  _IO(RCM_IOC_TYPE, RCM_CMD_RESOLVE_ADDR)
+#define RCM_RESOLVE_ROUTE _IO(RCM_IOC_TYPE, RCM_CMD_RESOLVE_ROUTE)
+#define RCM_LISTEN	  _IO(RCM_IOC_TYPE, RCM_CMD_LISTEN)
+#define RCM_CONNECT	  _IO(RCM_IOC_TYPE, RCM_CMD_CONNECT)
+#define RCM_ACCEPT	  _IO(RCM_IOC_TYPE, RCM_CMD_ACCEPT)
+#define RCM_ESTABLISH	  _IO(RCM_IOC_TYPE, RCM_CMD_ESTABLISH)
+#define RCM_REJECT	  _IO(RCM_IOC_TYPE, RCM_CMD_REJECT)
+#define RCM_DISCONNECT	  _IO(RCM_IOC_TYPE, RCM_CMD_DISCONNECT)
+#define RCM_NOTIFY	  _IO(RCM_IOC_TYPE, RCM_CMD_NOTIFY)
+#define RCM_INIT_QP_ATTR  _IO(RCM_IOC_TYPE, RCM_CMD_INIT_QP_ATTR)
+#define RCM_SET_OPTION	  _IO(RCM_IOC_TYPE, RCM_CMD_SET_OPTION)
+#define RCM_QUERY	  _IO(RCM_IOC_TYPE, RCM_CMD_QUERY)
+#define RCM_MIGRATE	  _IO(RCM_IOC_TYPE, RCM_CMD_MIGRATE)
+#define RCM_GET_EVENT	  _IO(RCM_IOC_TYPE, RCM_CMD_GET_EVENT)
 
 /**
  * enum rcm_state - where an identifier is in its life
@@ -135,16 +135,16 @@ enum rcm_state {
  */
 enum rcm_step {
 	RCM_STEP_NONE,
-	RCM_STEP_ROUTE_LOOKUP,		/* no IP route to the destination */
-	RCM_STEP_NEIGHBOUR,		/* link address of the next hop */
-	RCM_STEP_DEVICE,		/* interface has no usable RDMA device */
-	RCM_STEP_GID,			/* RDMA device has no GID for the address */
-	RCM_STEP_PATH,			/* path record */
-	RCM_STEP_CONNECT,		/* request got no answer */
-	RCM_STEP_REJECTED,		/* peer said no; detail is its reason */
-	RCM_STEP_DISCONNECT,		/* disconnect request got no answer */
-	RCM_STEP_REMOVAL,		/* RDMA device went away */
-	RCM_STEP_BACKLOG,		/* listener had no room */
+	RCM_STEP_ROUTE_LOOKUP, /* no IP route to the destination */
+	RCM_STEP_NEIGHBOUR,    /* link address of the next hop */
+	RCM_STEP_DEVICE,       /* interface has no usable RDMA device */
+	RCM_STEP_GID,	       /* RDMA device has no GID for the address */
+	RCM_STEP_PATH,	       /* path record */
+	RCM_STEP_CONNECT,      /* request got no answer */
+	RCM_STEP_REJECTED,     /* peer said no; detail is its reason */
+	RCM_STEP_DISCONNECT,   /* disconnect request got no answer */
+	RCM_STEP_REMOVAL,      /* RDMA device went away */
+	RCM_STEP_BACKLOG,      /* listener had no room */
 };
 
 /**
@@ -181,9 +181,9 @@ struct rcm_info {
 	__u8 out_version[32];
 };
 
-#define RCM_FEATURE_ROCE		(1ULL << 0)
-#define RCM_FEATURE_CREATE_ON_USE	(1ULL << 1)
-#define RCM_FEATURE_RESOLVE_BOTH	(1ULL << 2)
+#define RCM_FEATURE_ROCE	  0x1ULL
+#define RCM_FEATURE_CREATE_ON_USE 0x2ULL
+#define RCM_FEATURE_RESOLVE_BOTH  0x4ULL
 
 /**
  * struct rcm_create_id - RCM_CREATE_ID: make an identifier
@@ -264,9 +264,9 @@ struct rcm_bind {
 };
 
 /* Make the identifier first; for RCM_BIND and RCM_RESOLVE_ADDR. */
-#define RCM_CREATE		(1U << 0)
+#define RCM_CREATE 0x1U
 /* Resolve the route too; for RCM_RESOLVE_ADDR. */
-#define RCM_RESOLVE_BOTH	(1U << 1)
+#define RCM_RESOLVE_BOTH 0x2U
 
 /**
  * struct rcm_resolve_addr - RCM_RESOLVE_ADDR: translate a destination
@@ -341,7 +341,7 @@ struct rcm_listen {
 	__u32 reserved;
 };
 
-#define RCM_MAX_PRIVATE_DATA	256
+#define RCM_MAX_PRIVATE_DATA 256
 
 /**
  * struct rcm_conn_param - parameters of a connection
@@ -709,6 +709,6 @@ struct rcm_event {
 	struct rcm_qp_attr out_qp;
 };
 
-#define RCM_EVENT_DONTWAIT	(1U << 0)
+#define RCM_EVENT_DONTWAIT 0x1U
 
 #endif /* _UAPI_RDMA_RCM_H */
