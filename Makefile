@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# The commands of rcm; `make help` lists them.
+
+TOP	:= $(CURDIR)
+BUILD	:= $(TOP)/build
+MAKEFLAGS += --no-print-directory
+
+ifneq ($(T),)
+export T
+endif
+
+VERSION := $(shell git -C $(TOP) describe --tags --always --dirty 2>/dev/null || echo 0.1)
+
+# --- where things go
+
+PREFIX	?= /usr/local
+prefix	?= $(PREFIX)
+multiarch := $(shell $(CC) -print-multiarch 2>/dev/null)
+libdir	?= $(prefix)/lib$(if $(multiarch),/$(multiarch))
+bindir	?= $(prefix)/bin
+includedir ?= $(prefix)/include
+pkgconfigdir ?= $(libdir)/pkgconfig
+udevdir	?= $(if $(filter /usr /usr/local,$(prefix)),/usr/lib/udev/rules.d,$(prefix)/lib/udev/rules.d)
+rcmlibdir = $(libdir)/rcm
+INSTALL	?= install
+
+# --- the kernel to build for
+
+running	:= $(shell uname -r)
+KDIR	?= /lib/modules/$(running)/build
+krelease := $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
+kbuild_dir = $(BUILD)/$(krelease)
+# A User-Mode Linux tree says so itself
+karch	= $(if $(shell grep -sx CONFIG_UML=y $(KDIR)/.config),ARCH=um)
+kbuild	= $(MAKE) -C $(KDIR) $(karch) M=$(kbuild_dir) RCM_VERSION=$(VERSION) \
+	  $(if $(W),W=$(W)) $(if $(C),C=$(C)) $(if $(CF),CF="$(CF)")
+
+module_sources := $(sort Kbuild $(wildcard kernel/*.[ch] kernel/include/*/*.h \
+	kernel/tests/*.[ch] uapi/*/*.h))
+
+# --- the library
+
+lib_sources := $(sort $(wildcard user/*.c))
+lib_objects := $(lib_sources:user/%.c=$(BUILD)/user/obj/%.o)
+lib_map	:= user/librdmacm.map
+rcm_map	:= $(firstword $(wildcard user/librcm.map) $(lib_map))
+lib_cflags := -O2 -g -Wall -Wextra -fPIC -fvisibility=default -Iuapi -Iuser/include \
+	-D_GNU_SOURCE $(if $(W),-Wmissing-prototypes -Wstrict-prototypes -Wshadow)
+lib_link = $(CC) -shared -Wl,-soname,$(1) -Wl,--version-script=$(2) -Wl,-z,defs \
+	$(CFLAGS) $(LDFLAGS) -o $@ $(lib_objects) -libverbs -lpthread
+
+.PHONY: all
+all: module lib
+
+.PHONY: help
+help:
+	@echo 'Build (nothing is written outside build/):'
+	@echo '  make                module and library (below) for the running kernel'
+	@echo '  make module         build/RELEASE/rcm.ko; KDIR=DIR for another kernel, W=1 C=2 as in kbuild'
+	@echo '  make lib            build/user/: librdmacm.so.1, librcm.so, rcm-run'
+	@echo '  make selftests      build/selftests/: the test programs in C'
+	@echo '  make format         clang-format the C files in place'
+	@echo '  make clean          remove build/'
+	@echo
+	@echo 'Try (needs no RDMA hardware and no root; kernels come from Debian into ~/.cache/rcm):'
+	@echo '  make demo           an unmodified rping over rcm, on the distribution kernel in a VM'
+	@echo '  make check          lint and every test, on UML and in the VM; ends with the counts'
+	@echo '  make check-fast     the tests on UML alone: KUnit and selftests under KASAN'
+	@echo '  make check-vm       the tests in the VM alone: selftests and both managers side by side'
+	@echo '    T=PATTERN         of these only tests whose name matches, like T="interop_*"'
+	@echo '    VERBOSE=1         with the console of the kernel under test'
+	@echo '  make lint           checkpatch, sparse, cppcheck, clang-format, W=1, licences'
+	@echo '  make uml-kernel     the UML kernel alone (15 minutes the first time); prints its place'
+	@echo '  make vm-kernel      the VM kernel alone (half a minute the first time)'
+	@echo '  make clean-cache    remove ~/.cache/rcm: kernels, sources, logs'
+	@echo
+	@echo 'Install (honours DESTDIR, PREFIX=$(PREFIX), libdir, bindir):'
+	@echo '  make install        module, library, headers, udev rule, rcm-run'
+	@echo '  make uninstall      remove them'
+	@echo '  make install-lib, install-module   one without the other'
+	@echo '    The library goes to $$(libdir)/rcm, where nothing finds it by accident:'
+	@echo '    "rcm-run PROGRAM" runs PROGRAM on it.'
+
+# --- module
+
+# Sources are copied where they differ; the copy's time tells kbuild
+.PHONY: module-sources
+module-sources:
+	@if [ -z "$(krelease)" ]; then \
+		echo "There is no kernel build tree in $(KDIR)." >&2; \
+		echo "Install its headers (Debian: apt-get install linux-headers-$(running))," >&2; \
+		echo "or name another tree: make KDIR=/path/to/linux-headers." >&2; \
+		echo "Without any: 'make lib' for the library, 'make check' to build and test in a VM." >&2; \
+		exit 1; \
+	fi
+	@for f in $(module_sources); do \
+		cmp -s $$f $(kbuild_dir)/$$f || $(INSTALL) -D -m 644 $$f $(kbuild_dir)/$$f || exit 1; \
+	done
+	@cd $(kbuild_dir) && find Kbuild kernel uapi -name '*.[ch]' | while read -r f; do \
+		[ -e $(TOP)/$$f ] || rm -f $$f; done
+
+.PHONY: module
+module: module-sources
+	+@$(kbuild) modules
+
+# --- library
+
+.PHONY: lib lib-only
+lib lib-only: $(BUILD)/user/librdmacm.so.1 $(BUILD)/user/librcm.so $(BUILD)/user/rcm-run
+
+$(BUILD)/user/obj/%.o: user/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(lib_cflags) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(lib_objects:.o=.d)
+
+$(BUILD)/user/librdmacm.so.1: $(lib_objects) $(lib_map)
+	$(call lib_link,librdmacm.so.1,$(lib_map))
+
+$(BUILD)/user/librcm.so.1: $(lib_objects) $(rcm_map)
+	$(call lib_link,librcm.so.1,$(rcm_map))
+
+$(BUILD)/user/librcm.so: $(BUILD)/user/librcm.so.1
+	ln -sfn $(<F) $@
+
+fill = sed -e 's,@rcmlibdir@,$(rcmlibdir),g' -e 's,@libdir@,$(libdir),g' \
+	-e 's,@includedir@,$(includedir),g' -e 's,@prefix@,$(prefix),g' -e 's,@version@,$(VERSION),g'
+
+# Filled in with the places of this very run
+$(BUILD)/user/rcm-run: user/rcm-run.in FORCE
+	@mkdir -p $(@D)
+	@$(fill) $< >$@.new && chmod 755 $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(BUILD)/user/rcm.pc: user/rcm.pc.in FORCE
+	@mkdir -p $(@D)
+	@$(fill) $< >$@
+
+.PHONY: FORCE
+FORCE:
+
+# --- install
+
+.PHONY: install uninstall install-lib uninstall-lib install-module uninstall-module
+install: install-module install-lib
+uninstall: uninstall-module uninstall-lib
+
+install-lib: lib $(BUILD)/user/rcm.pc
+	$(INSTALL) -d $(DESTDIR)$(rcmlibdir) $(DESTDIR)$(bindir) $(DESTDIR)$(pkgconfigdir) \
+		$(DESTDIR)$(includedir)/rcm $(DESTDIR)$(includedir)/rdma $(DESTDIR)$(udevdir)
+	$(INSTALL) -m 644 $(BUILD)/user/librdmacm.so.1 $(DESTDIR)$(rcmlibdir)/
+	$(INSTALL) -m 644 $(BUILD)/user/librcm.so.1 $(DESTDIR)$(libdir)/
+	ln -sfn librcm.so.1 $(DESTDIR)$(libdir)/librcm.so
+	$(INSTALL) -m 644 $(BUILD)/user/rcm.pc $(DESTDIR)$(pkgconfigdir)/
+	$(INSTALL) -m 644 $(wildcard user/include/rcm/*.h) $(DESTDIR)$(includedir)/rcm/
+	$(INSTALL) -m 644 uapi/rdma/rcm.h $(DESTDIR)$(includedir)/rdma/
+	$(INSTALL) -m 644 user/60-rcm.rules $(DESTDIR)$(udevdir)/
+	$(INSTALL) -m 755 $(BUILD)/user/rcm-run $(DESTDIR)$(bindir)/
+	$(if $(DESTDIR),,-ldconfig)
+
+uninstall-lib:
+	rm -f $(DESTDIR)$(rcmlibdir)/librdmacm.so.1 $(DESTDIR)$(libdir)/librcm.so \
+		$(DESTDIR)$(libdir)/librcm.so.1 $(DESTDIR)$(pkgconfigdir)/rcm.pc \
+		$(patsubst user/include/rcm/%,$(DESTDIR)$(includedir)/rcm/%,$(wildcard user/include/rcm/*.h)) \
+		$(DESTDIR)$(includedir)/rdma/rcm.h $(DESTDIR)$(udevdir)/60-rcm.rules \
+		$(DESTDIR)$(bindir)/rcm-run
+	-rmdir $(DESTDIR)$(rcmlibdir) $(DESTDIR)$(includedir)/rcm 2>/dev/null
+	$(if $(DESTDIR),,-ldconfig)
+
+install-module: module
+	$(INSTALL) -D -m 644 $(kbuild_dir)/rcm.ko $(DESTDIR)/lib/modules/$(krelease)/updates/rcm.ko
+	$(if $(DESTDIR),,depmod $(krelease))
+
+uninstall-module:
+	rm -f $(DESTDIR)/lib/modules/$(or $(krelease),$(running))/updates/rcm.ko
+	$(if $(DESTDIR),,-depmod $(or $(krelease),$(running)))
+
+# --- tests
+
+.PHONY: demo check check-fast check-vm lint uml-kernel vm-kernel selftests
+demo:
+	@selftests/demo/demo.sh
+check:
+	@selftests/rig/check.sh lint uml vm
+check-fast:
+	@selftests/rig/check.sh uml
+check-vm:
+	@selftests/rig/check.sh vm
+lint:
+	@selftests/rig/check.sh lint
+uml-kernel vm-kernel:
+	@selftests/rig/$@.sh
+selftests:
+	@$(MAKE) -C selftests KSELFTEST_DIR="$$(selftests/rig/kernel-source.sh)/selftests"
+
+# Trace events are a language of their own
+format_sources = $(filter-out kernel/trace.h,$(filter %.c %.h,$(module_sources)) \
+	$(wildcard user/*.[ch] user/include/*/*.h selftests/*.[ch]))
+
+.PHONY: format format-check
+format:
+	clang-format -i $(format_sources)
+format-check:
+	@clang-format --dry-run -Werror --ferror-limit=5 $(format_sources)
+
+.PHONY: clean clean-cache
+clean:
+	rm -rf $(BUILD)
+clean-cache:
+	rm -rf "$${RCM_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/rcm}"

@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# rigs: uml
+# timeout: 120
+#
+# The KUnit suites of rcm_test.ko; the kernel keeps their results, as KTAP, in
+# debugfs.
+
+if [ -z "$RCM_TEST_KO" ]; then
+	echo "1..0 # SKIP rcm_test.ko was not built"
+	exit 4
+fi
+if ! insmod "$RCM_TEST_KO"; then
+	echo "1..1"
+	echo "not ok 1 - insmod rcm_test.ko"
+	exit 1
+fi
+n=0
+for results in /sys/kernel/debug/kunit/*/results; do
+	[ -e "$results" ] || continue
+	cat "$results"
+	n=$((n + 1))
+done
+if ! rmmod rcm_test; then
+	echo "not ok $((n + 1)) - rmmod rcm_test"
+	exit 1
+fi
+[ $n -gt 0 ] || echo "1..0"
+[ $n -gt 0 ]

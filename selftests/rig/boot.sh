@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# boot.sh uml|vm KERNEL OUT SECONDS: boot a kernel (a directory that
+# uml-kernel.sh or vm-kernel.sh printed) with the host's file system as its
+# read-only root, OUT writable at /mnt, and guest-init.sh as its first program.
+# Killed after SECONDS. The console goes to stdout.
+
+. "$(dirname "$0")/lib.sh"
+rig=$1 kernel=$2 out=$3 seconds=$4
+init=$RIG_DIR/guest-init.sh
+[ -x "$init" ] || die "$init is not executable"
+
+case $rig in
+uml)
+	# UML keeps its memory in a file in TMPDIR, faster where that is memory
+	[ ! -w /dev/shm ] || export TMPDIR=/dev/shm
+	mkdir -p "$out/home"
+	HOME=$out/home
+	exec timeout -s KILL "$seconds" "$kernel/build/linux" mem="${MEM:-1536M}" \
+		rootfstype=hostfs rootflags=/ ro init="$init" rcm_out="$out" \
+		con=null con0=fd:0,fd:1 quiet panic=-1 log_buf_len=4M kmemleak="${KMEMLEAK:-on}" \
+		</dev/null ;;
+vm)
+	exec timeout -s KILL "$seconds" qemu-system-x86_64 -accel "${ACCEL:-tcg,thread=multi}" -cpu max \
+		-m "${MEM:-2G}" -smp "${SMP:-2}" -nographic -no-reboot -nic none \
+		-kernel "$kernel/vmlinuz" -initrd "$kernel/initrd" \
+		-append "console=ttyS0 panic=-1 quiet mitigations=off log_buf_len=4M rcm_init=$init ${APPEND:-}" \
+		-fsdev local,id=root,path=/,security_model=none,readonly=on,multidevs=remap \
+		-device virtio-9p-pci,fsdev=root,mount_tag=root \
+		-fsdev local,id=out,path="$out",security_model=none,multidevs=remap \
+		-device virtio-9p-pci,fsdev=out,mount_tag=out </dev/null ;;
+*)
+	die "usage: boot.sh uml|vm KERNEL OUT SECONDS" ;;
+esac

@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# run.sh uml|vm OUT TEST...: boot a rig with rcm.ko loaded, run the given
+# programs in it one after the other and leave everything in the directory
+# OUT; report.sh OUT says what it means.
+#
+# RCM_KO=FILE  load this module instead of building ours (none: no module)
+
+. "$(dirname "$0")/lib.sh"
+[ $# -ge 3 ] || die "usage: run.sh uml|vm OUT TEST..."
+rig=$1 out=$2
+shift 2
+
+"$RIG_DIR/packages.sh" guest >&2 || exit 1
+source=$("$RIG_DIR/kernel-source.sh") || exit 1
+kernel=$("$RIG_DIR/$rig-kernel.sh") || exit 1
+
+ko=${RCM_KO:-} test_ko=
+if [ -z "$ko" ]; then
+	release=$(ls "$kernel/lib/modules")
+	step "building rcm.ko for $release" "$CACHE/log/module-$rig.log" \
+		make -C "$TOP" --no-print-directory module KDIR="$kernel/build"
+	step "building the library" "$CACHE/log/library.log" \
+		make -C "$TOP" --no-print-directory lib
+	ko=$TOP/build/$release/rcm.ko
+	test_ko=$TOP/build/$release/rcm_test.ko
+	[ -e "$test_ko" ] || test_ko=
+fi
+[ "$ko" != none ] || ko=
+
+# directive NAME FILE: a line like "rigs: uml vm" or "timeout: 90" at the top
+# of a test's source
+directive() {
+	head -n 5 "$2" | sed -n "s,^[#/* ]*$1: *\([a-z0-9 ]*[a-z0-9]\).*,\1,p" | head -n 1
+}
+
+rm -rf "$out"
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+total=0
+keep="$TOP $CACHE ${ko:+$(dirname "$ko")}"
+for test; do
+	name=$(basename "$test" .sh)
+	file=$TOP/selftests/$name.c
+	[ -e "$file" ] || file=$test
+	rigs=$(directive rigs "$file")
+	case " ${rigs:-uml vm} " in
+	*" $rig "*) ;;
+	*) continue ;;
+	esac
+	seconds=$(directive timeout "$file")
+	seconds=${seconds:-60}
+	total=$((total + seconds))
+	dir=$(dirname "$(readlink -f "$test")")
+	[[ " $keep " == *" $dir "* || $dir == "$TOP"/* ]] || keep="$keep $dir"
+	echo "$name $seconds $(readlink -f "$test")" >>"$out/tests"
+done
+if [ ! -e "$out/tests" ]; then
+	touch "$out/tests" "$out/none"
+	exit 0
+fi
+
+cat >"$out/job" <<X
+RIG=$rig
+TOP=$TOP
+KEEP="$keep"
+KERNEL=$kernel
+RCM_KO=$ko
+RCM_TEST_KO=$test_ko
+RCM_LIB=$TOP/build/user
+TESTS_DIR=$TOP/build/selftests
+KSELFTEST_DIR=$source/selftests
+X
+
+# Booting takes 20 s on an idle machine; a rig that hangs must not hang us
+limit=$((total + 180))
+[ "$limit" -le "${RIG_LIMIT:-2400}" ] || limit=${RIG_LIMIT:-2400}
+if [ -n "${VERBOSE:-}" ]; then
+	"$RIG_DIR/boot.sh" "$rig" "$kernel" "$out" "$limit" 2>&1 | tee "$out/console" >&2
+	exit 0
+fi
+"$RIG_DIR/boot.sh" "$rig" "$kernel" "$out" "$limit" >"$out/console" 2>&1 &
+pid=$!
+# Whoever stops us stops the rig; UML does not always obey SIGTERM
+trap 'kill -KILL -- "$pid" 2>/dev/null; pkill -KILL -P "$pid" 2>/dev/null; exit 130' INT TERM HUP
+say "$rig: booting $(basename "$kernel")"
+start=$SECONDS shown=
+while kill -0 "$pid" 2>/dev/null; do
+	sleep 0.2
+	line=$(tr -d '\r' <"$out/console" | sed -n 's/^rcm-rig: //p' | tail -n 1)
+	if [ "$line" != "$shown" ]; then
+		shown=$line
+		[ -n "${QUIET:-}" ] || say "$rig: $((SECONDS - start)) s: $line"
+	fi
+done
+wait "$pid"
+exit 0
