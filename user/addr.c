@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Addresses and routes.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+
+#include "rcm_user.h"
+
+/* InfiniBand specification, selector of a path record member: exactly. */
+#define RCM_SELECT_EXACTLY 2
+
+/**
+ * rcm_addr_len - size of an address
+ * @addr: address, or NULL
+ *
+ * Return: bytes, 0 when @addr is NULL or of a family that we do not know.
+ */
+socklen_t rcm_addr_len(const struct sockaddr *addr)
+{
+	if (!addr)
+		return 0;
+	switch (addr->sa_family) {
+	case AF_INET:
+		return sizeof(struct sockaddr_in);
+	case AF_INET6:
+		return sizeof(struct sockaddr_in6);
+	default:
+		return 0;
+	}
+}
+
+/**
+ * rcm_addr_port - port of an address
+ * @addr: address
+ *
+ * Return: the port in network byte order, 0 when the family has none.
+ */
+__be16 rcm_addr_port(const struct sockaddr *addr)
+{
+	switch (addr->sa_family) {
+	case AF_INET:
+		return ((const struct sockaddr_in *)addr)->sin_port;
+	case AF_INET6:
+		return ((const struct sockaddr_in6 *)addr)->sin6_port;
+	default:
+		return 0;
+	}
+}
+
+/**
+ * rcm_addr_set_port - change the port of an address
+ * @addr: address, IPv4 or IPv6
+ * @port: port in network byte order
+ */
+void rcm_addr_set_port(struct sockaddr *addr, __be16 port)
+{
+	if (addr->sa_family == AF_INET)
+		((struct sockaddr_in *)addr)->sin_port = port;
+	else if (addr->sa_family == AF_INET6)
+		((struct sockaddr_in6 *)addr)->sin6_port = port;
+}
+
+static bool rcm_addr_any(const struct sockaddr *addr)
+{
+	const struct sockaddr_in6 *sin6 = (const void *)addr;
+	const struct sockaddr_in *sin = (const void *)addr;
+
+	if (addr->sa_family == AF_INET)
+		return sin->sin_addr.s_addr == htonl(INADDR_ANY);
+	return IN6_IS_ADDR_UNSPECIFIED(&sin6->sin6_addr);
+}
+
+static void rcm_apply_path(struct rcm_id *id, const struct rcm_path *path)
+{
+	struct ibv_sa_path_rec *rec = &id->path;
+
+	memset(rec, 0, sizeof(*rec));
+	memcpy(&rec->dgid, path->dgid, sizeof(rec->dgid));
+	memcpy(&rec->sgid, path->sgid, sizeof(rec->sgid));
+	rec->dlid = htons(path->dlid);
+	rec->slid = htons(path->slid);
+	rec->flow_label = htonl(path->flow_label);
+	rec->hop_limit = path->hop_limit;
+	rec->traffic_class = path->traffic_class;
+	rec->reversible = path->reversible;
+	rec->pkey = htons(path->pkey);
+	rec->sl = path->sl;
+	rec->mtu_selector = RCM_SELECT_EXACTLY;
+	rec->mtu = path->mtu;
+	rec->rate_selector = RCM_SELECT_EXACTLY;
+	rec->rate = path->rate;
+	rec->packet_life_time_selector = RCM_SELECT_EXACTLY;
+	rec->packet_life_time = path->packet_life_time;
+	id->id.route.path_rec = rec;
+	id->id.route.num_paths = 1;
+}
+
+static void rcm_apply_addr(struct sockaddr_storage *to,
+			   const struct __kernel_sockaddr_storage *from)
+{
+	socklen_t len = rcm_addr_len((const struct sockaddr *)from);
+
+	if (len)
+		memcpy(to, from, len);
+}
+
+static bool rcm_endpoint_has_device(const struct rcm_endpoint *ep)
+{
+	return ep->ibdev_index != ~0U || ep->node_guid;
+}
+
+static int rcm_apply_device(struct rcm_id *id, const struct rcm_endpoint *ep)
+{
+	struct rcm_device *dev;
+
+	if (id->dev || !rcm_endpoint_has_device(ep))
+		return 0;
+	dev = rcm_device_get(ep);
+	if (!dev)
+		return -1;
+	id->dev = dev;
+	id->id.verbs = dev->verbs;
+	id->id.pd = dev->pd;
+	return 0;
+}
+
+/**
+ * rcm_id_apply - fill an identifier with what the kernel says of it
+ * @id: identifier
+ * @ep: from an event or a query
+ *
+ * Return: 0, or -1 with errno ENODEV when the RDMA device cannot be used; the
+ * addresses are filled in nevertheless.
+ */
+int rcm_id_apply(struct rcm_id *id, const struct rcm_endpoint *ep)
+{
+	struct rdma_addr *addr = &id->id.route.addr;
+	struct rdma_ib_addr *ib = &addr->addr.ibaddr;
+
+	rcm_apply_addr(&addr->src_storage, &ep->src);
+	rcm_apply_addr(&addr->dst_storage, &ep->dst);
+	if (!rcm_endpoint_has_device(ep))
+		return 0;
+	memcpy(&ib->sgid, ep->sgid, sizeof(ib->sgid));
+	memcpy(&ib->dgid, ep->dgid, sizeof(ib->dgid));
+	ib->pkey = htons(ep->pkey);
+	id->id.port_num = ep->port_num;
+	if (ep->num_paths)
+		rcm_apply_path(id, &ep->path);
+	return rcm_apply_device(id, ep);
+}
+
+/**
+ * rcm_id_refresh - ask the kernel where an identifier stands, and note it
+ * @id: identifier
+ *
+ * Return: 0, or -1 with errno.
+ */
+int rcm_id_refresh(struct rcm_id *id)
+{
+	struct rcm_query cmd = {
+		.size = sizeof(cmd),
+		.handle = rcm_id_handle(id),
+	};
+
+	if (rcm_id_ioctl(id, RCM_QUERY, &cmd))
+		return -1;
+	return rcm_id_apply(id, &cmd.out_endpoint);
+}
+
+static int rcm_bind(struct rcm_id *id, struct sockaddr *addr, socklen_t len)
+{
+	struct rcm_bind cmd = { .size = sizeof(cmd) };
+	struct rcm_channel *ch = rcm_id_channel(id);
+	int ret;
+
+	memcpy(&cmd.addr, addr, len);
+	pthread_mutex_lock(&id->lock);
+	cmd.handle = id->ref->handle;
+	if (!cmd.handle) {
+		cmd.flags = RCM_CREATE;
+		cmd.ps = id->id.ps;
+		cmd.qp_type = id->id.qp_type;
+		cmd.uid = id->uid;
+		rcm_channel_expect(ch);
+	}
+	ret = rcm_id_ioctl(id, RCM_BIND, &cmd);
+	if (cmd.flags & RCM_CREATE)
+		rcm_channel_publish(ch, id->ref, ret ? 0 : cmd.handle);
+	pthread_mutex_unlock(&id->lock);
+	if (!ret)
+		rcm_apply_addr(&id->id.route.addr.src_storage, &cmd.addr);
+	return ret;
+}
+
+/**
+ * rdma_bind_addr - give an identifier a local address
+ * @id: identifier
+ * @addr: IPv4 or IPv6 address, a wildcard allowed; port in network byte
+ *	order, 0 for one that the kernel chooses
+ *
+ * Afterwards the identifier has the address and the port that was taken
+ * (rdma_get_src_port()) and, unless the address is a wildcard, the RDMA device
+ * in id->verbs.  Does not wait.
+ *
+ * Follows rdma_bind_addr(3).
+ *
+ * Return: 0, or -1 with errno: EINVAL (NULL, unknown family, bound already,
+ * link-local address without scope), EADDRNOTAVAIL (not a local address; port
+ * taken, and one of the two addresses is a wildcard; no port free), EADDRINUSE
+ * (the same address and port is taken), EACCES (privileged port), ENODEV (no
+ * RDMA device has the address), ENOMEM, EMFILE.
+ */
+int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	socklen_t len = rcm_addr_len(addr);
+	struct rcm_id *priv;
+
+	if (!id || !len)
+		return rcm_fail(EINVAL);
+	priv = to_rcm_id(id);
+	if (rcm_bind(priv, addr, len))
+		return -1;
+	return rcm_addr_any(addr) ? 0 : rcm_id_refresh(priv);
+}
+
+static int rcm_resolve_addr(struct rcm_id *id, const struct sockaddr *src,
+			    const struct sockaddr *dst, int timeout_ms)
+{
+	struct rcm_resolve_addr cmd = {
+		.size = sizeof(cmd),
+		.timeout_ms = timeout_ms,
+	};
+	struct rcm_channel *ch = rcm_id_channel(id);
+	struct sockaddr_storage *stored = &id->id.route.addr.dst_storage;
+	struct sockaddr_storage old = *stored;
+	int ret;
+
+	if (src)
+		memcpy(&cmd.src, src, rcm_addr_len(src));
+	memcpy(&cmd.dst, dst, rcm_addr_len(dst));
+	pthread_mutex_lock(&id->lock);
+	cmd.handle = id->ref->handle;
+	if (!cmd.handle) {
+		cmd.flags = RCM_CREATE;
+		cmd.ps = id->id.ps;
+		cmd.qp_type = id->id.qp_type;
+		cmd.uid = id->uid;
+		rcm_channel_expect(ch);
+	}
+	/* Before the command, whose event another thread may get at once. */
+	memcpy(stored, &cmd.dst, rcm_addr_len(dst));
+	ret = rcm_id_ioctl(id, RCM_RESOLVE_ADDR, &cmd);
+	if (ret)
+		*stored = old;
+	if (cmd.flags & RCM_CREATE)
+		rcm_channel_publish(ch, id->ref, ret ? 0 : cmd.handle);
+	pthread_mutex_unlock(&id->lock);
+	return ret;
+}
+
+/**
+ * rdma_resolve_addr - find the RDMA device and address for a destination
+ * @id: identifier
+ * @src_addr: local address to use, or NULL to let the routing table decide
+ * @dst_addr: destination; port in network byte order
+ * @timeout_ms: how long to wait for the peer's link address, milliseconds
+ *
+ * Binds the identifier when it is not bound.  Does not wait unless the
+ * identifier is synchronous.  RDMA_CM_EVENT_ADDR_RESOLVED or
+ * RDMA_CM_EVENT_ADDR_ERROR follows.
+ *
+ * Follows rdma_resolve_addr(3).
+ *
+ * Return: 0, or -1 with errno: EINVAL (NULL, unknown or different families,
+ * wrong state), ENETUNREACH, EHOSTUNREACH (no route), those of
+ * rdma_bind_addr(); synchronously also the event's, as ETIMEDOUT.
+ */
+int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
+		      struct sockaddr *dst_addr, int timeout_ms)
+{
+	if (!id || !rcm_addr_len(dst_addr) ||
+	    (src_addr && !rcm_addr_len(src_addr)))
+		return rcm_fail(EINVAL);
+	if (rcm_resolve_addr(to_rcm_id(id), src_addr, dst_addr, timeout_ms))
+		return -1;
+	return rcm_complete(to_rcm_id(id));
+}
+
+/**
+ * rdma_resolve_route - find the path to the destination
+ * @id: identifier whose destination address is resolved
+ * @timeout_ms: how long to wait, milliseconds
+ *
+ * Does not wait unless the identifier is synchronous.
+ * RDMA_CM_EVENT_ROUTE_RESOLVED or RDMA_CM_EVENT_ROUTE_ERROR follows; after the
+ * first, id->route.path_rec is the path.
+ *
+ * Follows rdma_resolve_route(3).
+ *
+ * Return: 0, or -1 with errno: EINVAL (NULL, or the address is not resolved),
+ * ENODEV (device is gone), ENOMEM; synchronously also the event's, as
+ * ETIMEDOUT.
+ */
+int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
+{
+	struct rcm_resolve_route cmd = {
+		.size = sizeof(cmd),
+		.timeout_ms = timeout_ms,
+	};
+
+	if (!id || !rcm_id_handle(to_rcm_id(id)))
+		return rcm_fail(EINVAL);
+	cmd.handle = rcm_id_handle(to_rcm_id(id));
+	if (rcm_id_ioctl(to_rcm_id(id), RCM_RESOLVE_ROUTE, &cmd))
+		return -1;
+	return rcm_complete(to_rcm_id(id));
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Events: read, understood, acknowledged.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rcm_user.h"
+
+/* Something was read that is not for the application. */
+#define RCM_NOTHING 1
+
+static const char *const rcm_event_names[] = {
+	[RDMA_CM_EVENT_ADDR_RESOLVED] = "RDMA_CM_EVENT_ADDR_RESOLVED",
+	[RDMA_CM_EVENT_ADDR_ERROR] = "RDMA_CM_EVENT_ADDR_ERROR",
+	[RDMA_CM_EVENT_ROUTE_RESOLVED] = "RDMA_CM_EVENT_ROUTE_RESOLVED",
+	[RDMA_CM_EVENT_ROUTE_ERROR] = "RDMA_CM_EVENT_ROUTE_ERROR",
+	[RDMA_CM_EVENT_CONNECT_REQUEST] = "RDMA_CM_EVENT_CONNECT_REQUEST",
+	[RDMA_CM_EVENT_CONNECT_RESPONSE] = "RDMA_CM_EVENT_CONNECT_RESPONSE",
+	[RDMA_CM_EVENT_CONNECT_ERROR] = "RDMA_CM_EVENT_CONNECT_ERROR",
+	[RDMA_CM_EVENT_UNREACHABLE] = "RDMA_CM_EVENT_UNREACHABLE",
+	[RDMA_CM_EVENT_REJECTED] = "RDMA_CM_EVENT_REJECTED",
+	[RDMA_CM_EVENT_ESTABLISHED] = "RDMA_CM_EVENT_ESTABLISHED",
+	[RDMA_CM_EVENT_DISCONNECTED] = "RDMA_CM_EVENT_DISCONNECTED",
+	[RDMA_CM_EVENT_DEVICE_REMOVAL] = "RDMA_CM_EVENT_DEVICE_REMOVAL",
+	[RDMA_CM_EVENT_MULTICAST_JOIN] = "RDMA_CM_EVENT_MULTICAST_JOIN",
+	[RDMA_CM_EVENT_MULTICAST_ERROR] = "RDMA_CM_EVENT_MULTICAST_ERROR",
+	[RDMA_CM_EVENT_ADDR_CHANGE] = "RDMA_CM_EVENT_ADDR_CHANGE",
+	[RDMA_CM_EVENT_TIMEWAIT_EXIT] = "RDMA_CM_EVENT_TIMEWAIT_EXIT",
+};
+
+/**
+ * rdma_event_str - name of an event
+ * @event: type of event
+ *
+ * Follows rdma_event_str(3).
+ *
+ * Return: the name as in <rdma/rdma_cma.h>, "UNKNOWN EVENT" for no event.
+ * Never NULL.
+ */
+const char *rdma_event_str(enum rdma_cm_event_type event)
+{
+	if ((unsigned int)event >= RCM_ARRAY_SIZE(rcm_event_names))
+		return "UNKNOWN EVENT";
+	return rcm_event_names[event];
+}
+
+static void rcm_copy_conn(struct rcm_cm_event *evt,
+			  const struct rcm_conn_param *from)
+{
+	struct rdma_conn_param *to = &evt->event.param.conn;
+
+	/* The field of <rdma/rdma_cma.h> has eight bits. */
+	to->private_data_len =
+		from->private_data_len > 0xff ? 0xff : from->private_data_len;
+	if (to->private_data_len) {
+		memcpy(evt->private_data, from->private_data,
+		       to->private_data_len);
+		to->private_data = evt->private_data;
+	}
+	to->responder_resources = from->responder_resources;
+	to->initiator_depth = from->initiator_depth;
+	to->flow_control = from->flow_control;
+	to->retry_count = from->retry_count;
+	to->rnr_retry_count = from->rnr_retry_count;
+	to->srq = from->srq;
+	to->qp_num = from->qp_num;
+}
+
+static void rcm_note_qp(struct rcm_id *id, const struct rcm_qp_attr *attr)
+{
+	if (attr->init_mask || attr->rtr_mask || attr->rts_mask)
+		id->qp_attr = *attr;
+}
+
+static void rcm_destroy_handle(struct rcm_channel *ch, __u32 handle)
+{
+	struct rcm_destroy_id cmd = {
+		.size = sizeof(cmd),
+		.handle = handle,
+	};
+
+	rcm_ioctl(ch->channel.fd, RCM_DESTROY_ID, &cmd);
+}
+
+/*
+ * Makes the identifier of a request.  A request that we cannot give to the
+ * application is refused, which destroying its identifier does.
+ */
+static struct rcm_id *rcm_request_id(struct rcm_channel *ch,
+				     struct rcm_id *listener,
+				     const struct rcm_event *in)
+{
+	struct rcm_id *id;
+
+	id = rcm_id_create_child(ch, listener, in->out_new_handle);
+	if (!id) {
+		rcm_destroy_handle(ch, in->out_new_handle);
+		return NULL;
+	}
+	rcm_note_qp(id, &in->out_qp);
+	id->remote_ece = in->out_ece;
+	id->responder_resources = in->out_conn.responder_resources;
+	id->initiator_depth = in->out_conn.initiator_depth;
+	if (rcm_id_apply(id, &in->out_endpoint) ||
+	    (listener->sync && rdma_migrate_id(&id->id, NULL))) {
+		rdma_destroy_id(&id->id);
+		return NULL;
+	}
+	return id;
+}
+
+static int rcm_on_request(struct rcm_channel *ch, const struct rcm_event *in,
+			  struct rcm_cm_event *evt)
+{
+	struct rcm_id *listener = evt->ref->id;
+	struct rcm_id *id = rcm_request_id(ch, listener, in);
+
+	if (!id) {
+		rcm_ref_ack(evt->ref);
+		return RCM_NOTHING;
+	}
+	evt->event.id = &id->id;
+	evt->event.listen_id = &listener->id;
+	return 0;
+}
+
+static int rcm_establish(struct rcm_channel *ch, struct rcm_ref *ref)
+{
+	struct rcm_establish cmd = {
+		.size = sizeof(cmd),
+		.handle = ref->handle,
+	};
+
+	if (rcm_qp_connect(ref->id))
+		return -1;
+	return rcm_ioctl(ch->channel.fd, RCM_ESTABLISH, &cmd);
+}
+
+static void rcm_refuse(struct rcm_channel *ch, struct rcm_ref *ref)
+{
+	struct rcm_reject cmd = {
+		.size = sizeof(cmd),
+		.handle = ref->handle,
+	};
+
+	rcm_ioctl(ch->channel.fd, RCM_REJECT, &cmd);
+}
+
+/* With a queue pair the library finishes the handshake by itself. */
+static void rcm_on_response(struct rcm_channel *ch, const struct rcm_event *in,
+			    struct rcm_cm_event *evt)
+{
+	struct rcm_id *id = evt->ref->id;
+	int error;
+
+	id->remote_ece = in->out_ece;
+	if (!id->id.qp)
+		return;
+	id->responder_resources = in->out_qp.max_dest_rd_atomic;
+	id->initiator_depth = in->out_qp.max_rd_atomic;
+	if (id->responder_resources > id->dev->max_responder_resources)
+		id->responder_resources = id->dev->max_responder_resources;
+	if (id->initiator_depth > id->dev->max_initiator_depth)
+		id->initiator_depth = id->dev->max_initiator_depth;
+	if (!rcm_establish(ch, evt->ref)) {
+		evt->event.event = RDMA_CM_EVENT_ESTABLISHED;
+		id->connected = true;
+		return;
+	}
+	error = errno;
+	rcm_refuse(ch, evt->ref);
+	rcm_qp_error(id);
+	evt->event.event = RDMA_CM_EVENT_CONNECT_ERROR;
+	evt->event.status = -error;
+}
+
+static void rcm_on_resolved(const struct rcm_event *in,
+			    struct rcm_cm_event *evt,
+			    enum rdma_cm_event_type failure)
+{
+	if (!rcm_id_apply(evt->ref->id, &in->out_endpoint))
+		return;
+	evt->event.event = failure;
+	evt->event.status = -errno;
+	evt->reason.step = RCM_STEP_DEVICE;
+	evt->reason.error = -errno;
+}
+
+static void rcm_on_event(struct rcm_channel *ch, const struct rcm_event *in,
+			 struct rcm_cm_event *evt)
+{
+	struct rcm_id *id = evt->ref->id;
+
+	rcm_note_qp(id, &in->out_qp);
+	switch (evt->event.event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		rcm_on_resolved(in, evt, RDMA_CM_EVENT_ADDR_ERROR);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		rcm_on_resolved(in, evt, RDMA_CM_EVENT_ROUTE_ERROR);
+		break;
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+		rcm_on_response(ch, in, evt);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		id->connected = true;
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		rcm_qp_error(id);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		id->connected = true;
+		id->disconnected = true;
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		rcm_device_gone(id->dev);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The kernel knows no number for a request's identifier until it is accepted. */
+static bool rcm_too_early(const struct rcm_event *in)
+{
+	return !in->out_uid && in->out_event != RDMA_CM_EVENT_DEVICE_REMOVAL;
+}
+
+static int rcm_dispatch(struct rcm_channel *ch, const struct rcm_event *in,
+			struct rcm_cm_event *evt)
+{
+	struct rcm_ref *ref;
+
+	ref = rcm_channel_find(ch, in->out_handle, in->out_uid);
+	if (!ref)
+		return RCM_NOTHING;
+	memset(&evt->event, 0, sizeof(evt->event));
+	evt->ref = ref;
+	evt->reason = in->out_reason;
+	evt->event.id = &ref->id->id;
+	evt->event.event = in->out_event;
+	evt->event.status = in->out_status;
+	rcm_copy_conn(evt, &in->out_conn);
+	if (in->out_event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return rcm_on_request(ch, in, evt);
+	/*
+	 * librdmacm shows none of these to the application either: it learns
+	 * of them when it tries to accept.
+	 */
+	if (rcm_too_early(in)) {
+		rcm_ref_ack(ref);
+		return RCM_NOTHING;
+	}
+	rcm_on_event(ch, in, evt);
+	return 0;
+}
+
+/*
+ * librdmacm's wait is a read(), so that applications can end a thread in it by
+ * pthread_cancel(3).  An ioctl() is no cancellation point; make it one.
+ */
+static int rcm_wait_event(struct rcm_channel *ch, struct rcm_event *in,
+			  int cancel_state)
+{
+	int ret, type;
+
+	memset(in, 0, sizeof(*in));
+	in->size = sizeof(*in);
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	pthread_setcancelstate(cancel_state, NULL);
+	ret = rcm_ioctl(ch->channel.fd, RCM_GET_EVENT, in);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_setcanceltype(type, NULL);
+	return ret;
+}
+
+struct rcm_reader {
+	struct rcm_channel *ch;
+	struct rcm_cm_event *evt;
+};
+
+static void rcm_reader_end(void *arg)
+{
+	struct rcm_reader *reader = arg;
+
+	free(reader->evt);
+	rcm_channel_put(reader->ch);
+}
+
+static int rcm_get_event(struct rcm_reader *reader)
+{
+	struct rcm_event in;
+	int ret, state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	do {
+		ret = rcm_wait_event(reader->ch, &in, state);
+		if (!ret)
+			ret = rcm_dispatch(reader->ch, &in, reader->evt);
+	} while (ret == RCM_NOTHING);
+	pthread_setcancelstate(state, NULL);
+	return ret;
+}
+
+/**
+ * rdma_get_cm_event - take the next event
+ * @channel: channel
+ * @event: where to put the event; rdma_ack_cm_event() frees it
+ *
+ * Waits for one, unless channel->fd was set to O_NONBLOCK.  Finishes the
+ * handshake of identifiers that have a queue pair, and leaves in the
+ * identifier what the event says of addresses, device and path.  May be called
+ * by several threads.  A cancellation point.
+ *
+ * Follows rdma_get_cm_event(3).
+ *
+ * Return: 0, or -1 with errno: EINVAL (NULL), EAGAIN (nothing there, and not
+ * to wait), EINTR (a signal), EBADF (the channel is destroyed), ENOMEM.
+ */
+int rdma_get_cm_event(struct rdma_event_channel *channel,
+		      struct rdma_cm_event **event)
+{
+	struct rcm_reader reader;
+	int error, ret;
+
+	if (!channel || !event)
+		return rcm_fail(EINVAL);
+	reader.evt = calloc(1, sizeof(*reader.evt));
+	if (!reader.evt)
+		return rcm_fail(ENOMEM);
+	reader.ch = to_rcm_channel(channel);
+	rcm_channel_get(reader.ch);
+	pthread_cleanup_push(rcm_reader_end, &reader);
+	ret = rcm_get_event(&reader);
+	error = errno;
+	if (!ret) {
+		*event = &reader.evt->event;
+		reader.evt = NULL;
+	}
+	pthread_cleanup_pop(1);
+	errno = error;
+	return ret;
+}
+
+/**
+ * rdma_ack_cm_event - free an event
+ * @event: from rdma_get_cm_event()
+ *
+ * Does not wait.  What the event points to, its private data, goes with it.
+ *
+ * Follows rdma_ack_cm_event(3).
+ *
+ * Return: 0, or -1 with errno EINVAL (@event is NULL).
+ */
+int rdma_ack_cm_event(struct rdma_cm_event *event)
+{
+	struct rcm_cm_event *evt;
+	struct rcm_ref *ref;
+
+	if (!event)
+		return rcm_fail(EINVAL);
+	evt = (struct rcm_cm_event *)event;
+	ref = evt->ref;
+	free(evt);
+	rcm_ref_ack(ref);
+	return 0;
+}
+
+/**
+ * rcm_drop_event - acknowledge the event that a synchronous call left
+ * @id: identifier
+ */
+void rcm_drop_event(struct rcm_id *id)
+{
+	struct rdma_cm_event *event = id->id.event;
+
+	id->id.event = NULL;
+	if (event)
+		rdma_ack_cm_event(event);
+}
+
+/**
+ * rcm_event_errno - an event's failure as an errno
+ * @event: event
+ *
+ * Return: 0 when nothing failed, otherwise a positive errno: ECONNREFUSED when
+ * the peer refused, for whatever reason; what the kernel said; or EPROTO when
+ * that is a number of the device's own.
+ */
+int rcm_event_errno(const struct rdma_cm_event *event)
+{
+	int error = event->status < 0 ? -event->status : EPROTO;
+
+	if (!event->status)
+		return 0;
+	return event->event == RDMA_CM_EVENT_REJECTED ? ECONNREFUSED : error;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What librcm offers beyond the functions of <rdma/rdma_cma.h>.
+ *
+ * Link with -lrcm.  The drop-in librdmacm.so.1 exports exactly librdmacm's
+ * names, and so none of these.
+ */
+#ifndef RCM_LIBRCM_H
+#define RCM_LIBRCM_H
+
+#include <netdb.h>
+
+#include <rdma/rdma_cma.h>
+#include <rdma/rcm.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * rdma_getaddrinfo() returns this when ai_qp_type and ai_port_space of the
+ * hints do not go together, or one of them is unknown.  No libc defines it;
+ * the value is outside of the range of those that they do.
+ */
+#ifndef EAI_QPTYPE
+#define EAI_QPTYPE (-200)
+#endif
+
+/* All of them are documented where they are defined, user/reason.c. */
+const struct rcm_reason *rcm_event_reason(const struct rdma_cm_event *event);
+int rcm_last_reason(struct rdma_cm_id *id, struct rcm_reason *reason);
+const char *rcm_step_str(unsigned int step);
+const char *rcm_gai_strerror(int error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RCM_LIBRCM_H */
