@@ -34,7 +34,7 @@ lint() {
 	local out=$results/lint start=$SECONDS result p f s rc status=PASS text
 	rm -rf "$out"
 	mkdir -p "$out"
-	"$TOP/selftests/lint/lint.sh" "$out" >"$out/lint.log"
+	"$TOP/selftests/lint/lint.sh" "$out" >"$out/lint.log" {fd}>&-
 	rc=$?
 	result=$(awk -f "$RIG_DIR/tap.awk" -v rc=$rc -v name=lint "$out/lint.log")
 	read -r p f s < <(printf '%s\n' "$result" | head -n 1)
@@ -76,7 +76,7 @@ rig() {
 		broken "$rig" "$TOP/selftests" "no test matches ${T:-*}"
 		return
 	fi
-	if ! "$RIG_DIR/run.sh" "$rig" "$out" "${list[@]}"; then
+	if ! "$RIG_DIR/run.sh" "$rig" "$out" "${list[@]}" {fd}>&-; then
 		broken "$rig" "$CACHE/log" "could not be built or booted, see above"
 		return
 	fi

@@ -19,10 +19,9 @@ kernel=$("$RIG_DIR/$rig-kernel.sh") || exit 1
 ko=${RCM_KO:-} test_ko=
 if [ -z "$ko" ]; then
 	release=$(ls "$kernel/lib/modules")
-	step "building rcm.ko for $release" "$CACHE/log/module-$rig.log" \
-		make -C "$TOP" --no-print-directory module KDIR="$kernel/build"
-	step "building the library" "$CACHE/log/library.log" \
-		make -C "$TOP" --no-print-directory lib
+	mkdir -p "$TOP/build"
+	step "building rcm.ko for $release and the library" "$CACHE/log/build-$rig.log" \
+		flock "$TOP/build/lock" make -C "$TOP" module lib KDIR="$kernel/build"
 	ko=$TOP/build/$release/rcm.ko
 	test_ko=$TOP/build/$release/rcm_test.ko
 	[ -e "$test_ko" ] || test_ko=
