@@ -13,10 +13,15 @@ static int rcm_limit(u8 *value, int limit)
 }
 
 static int rcm_check_conn(struct rcm_id *priv, struct rdma_conn_param *conn,
-			  u8 max_data)
+			  u8 max_data, u8 max_ud_data)
 {
 	const struct ib_device_attr *attrs = &priv->device->ib->attrs;
 
+	if (priv->id.qp_type == IB_QPT_UD) {
+		if (conn->private_data_len > max_ud_data)
+			return -EINVAL;
+		return rcm_set_qkey(priv, conn->qkey);
+	}
 	if (conn->private_data_len > max_data)
 		return -EINVAL;
 	if (rcm_limit(&conn->responder_resources, attrs->max_qp_rd_atom) ||
@@ -35,6 +40,89 @@ static void rcm_take_qp(struct rcm_id *priv, const struct rdma_conn_param *conn)
 		priv->qp_num = conn->qp_num;
 		priv->srq = conn->srq;
 	}
+}
+
+/**
+ * rcm_set_connect_timeout - bound the time that a connect takes
+ * @priv: identifier, with its mutex held
+ * @timeout_ms: milliseconds; 0 for no bound but the number of tries
+ *
+ * Return: 0; -EINVAL when it connects already or @timeout_ms is absurd.
+ */
+int rcm_set_connect_timeout(struct rcm_id *priv, u32 timeout_ms)
+{
+	if (priv->state > RCM_STATE_ROUTE_RESOLVED || timeout_ms > INT_MAX / 2)
+		return -EINVAL;
+	priv->connect_timeout_ms = timeout_ms;
+	return 0;
+}
+
+/**
+ * rcm_set_connect_tries - bound how often a request is sent
+ * @priv: identifier, with its mutex held
+ * @tries: 1 to RCM_CONNECT_TRIES
+ *
+ * Return: 0; -EINVAL when it connects already or @tries is out of range.
+ */
+int rcm_set_connect_tries(struct rcm_id *priv, u32 tries)
+{
+	if (priv->state > RCM_STATE_ROUTE_RESOLVED || !tries ||
+	    tries > RCM_CONNECT_TRIES)
+		return -EINVAL;
+	priv->connect_tries = tries;
+	return 0;
+}
+
+/*
+ * Time is up. The transport counts in powers of two and by tries; this timer
+ * keeps the promise to the millisecond.
+ */
+void rcm_connect_timed_out(struct work_struct *work)
+{
+	struct rcm_id *priv = container_of(to_delayed_work(work), struct rcm_id,
+					   connect_timer);
+	const struct rcm_transport *transport = NULL;
+	struct ib_cm_id *cm = NULL;
+
+	mutex_lock(&priv->mutex);
+	if (priv->state != RCM_STATE_REQ_SENT)
+		goto out;
+	rcm_id_move(priv, RCM_OP_NO_ANSWER);
+	rcm_id_blame(priv, RCM_STEP_CONNECT, -ETIMEDOUT, 0);
+	transport = priv->device->transport;
+	cm = priv->cm;
+	priv->cm = NULL;
+	if (rcm_id_report(priv, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT)) {
+		rcm_destroy_id_unlock(priv);
+		goto out_cm;
+	}
+out:
+	mutex_unlock(&priv->mutex);
+out_cm:
+	if (cm)
+		transport->destroy(cm);
+	rcm_id_put(priv);
+}
+
+static void rcm_connect_start_timer(struct rcm_id *priv)
+{
+	if (!priv->connect_timeout_ms)
+		return;
+	rcm_id_get(priv);
+	queue_delayed_work(rcm_wq, &priv->connect_timer,
+			   msecs_to_jiffies(priv->connect_timeout_ms));
+}
+
+/**
+ * rcm_connect_stop_timer - the answer is there, or nobody waits for it
+ * @priv: identifier, with its mutex held or being destroyed
+ *
+ * A timer that runs finds that it came too late.
+ */
+void rcm_connect_stop_timer(struct rcm_id *priv)
+{
+	if (cancel_delayed_work(&priv->connect_timer))
+		rcm_id_put(priv);
 }
 
 /**
@@ -57,7 +145,8 @@ int rcm_connect(struct rcm_id *priv, struct rdma_conn_param *conn)
 	if (ret < 0)
 		return ret;
 	ret = rcm_check_conn(priv, conn,
-			     priv->device->transport->max_connect_data);
+			     priv->device->transport->max_connect_data,
+			     priv->device->transport->max_ud_request_data);
 	if (ret)
 		return ret;
 
@@ -67,8 +156,10 @@ int rcm_connect(struct rcm_id *priv, struct rdma_conn_param *conn)
 	if (ret) {
 		rcm_id_blame(priv, RCM_STEP_CONNECT, ret, 0);
 		rcm_id_move(priv, RCM_OP_CONNECT_FAIL);
+		return ret;
 	}
-	return ret;
+	rcm_connect_start_timer(priv);
+	return 0;
 }
 
 /**
@@ -89,7 +180,8 @@ int rcm_accept(struct rcm_id *priv, struct rdma_conn_param *conn)
 	if (ret < 0)
 		return ret;
 	ret = rcm_check_conn(priv, conn,
-			     priv->device->transport->max_accept_data);
+			     priv->device->transport->max_accept_data,
+			     priv->device->transport->max_ud_reply_data);
 	if (ret)
 		return ret;
 
@@ -125,6 +217,14 @@ int rcm_establish(struct rcm_id *priv)
 	return rcm_id_move(priv, RCM_OP_ESTABLISH);
 }
 
+static u8 rcm_max_reject(struct rcm_id *priv)
+{
+	const struct rcm_transport *transport = priv->device->transport;
+
+	return priv->id.qp_type == IB_QPT_UD ? transport->max_ud_reply_data :
+					       transport->max_reject_data;
+}
+
 /**
  * rcm_reject - refuse a connection request, or a peer's acceptance
  * @priv: identifier, with its mutex held
@@ -143,7 +243,7 @@ int rcm_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason)
 	ret = rcm_state_next(priv->state, RCM_OP_REJECT);
 	if (ret < 0)
 		return ret;
-	if (len > priv->device->transport->max_reject_data)
+	if (len > rcm_max_reject(priv))
 		return -EINVAL;
 	ret = priv->device->transport->reject(priv, reason, data, len);
 	if (ret)

@@ -226,8 +226,10 @@ static void rcm_id_device_removed(struct rcm_id *priv)
 		rcm_destroy_id_unlock(priv);
 		return;
 	}
-	if (priv->inline_events)
+	if (priv->inline_events) {
+		rcm_mcast_leave_all(priv);
 		rcm_device_unlink(priv, &hold);
+	}
 	mutex_unlock(&priv->mutex);
 	rcm_hold_release(priv, &hold);
 }

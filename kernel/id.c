@@ -70,7 +70,10 @@ struct rcm_id *rcm_create_id(struct net *net, rdma_cm_event_handler handler,
 	INIT_LIST_HEAD(&priv->device_node);
 	INIT_LIST_HEAD(&priv->listens);
 	INIT_LIST_HEAD(&priv->wildcard_node);
+	INIT_LIST_HEAD(&priv->mcasts);
 	INIT_HLIST_NODE(&priv->listen_node);
+	priv->connect_tries = RCM_CONNECT_TRIES;
+	INIT_DELAYED_WORK(&priv->connect_timer, rcm_connect_timed_out);
 	rcm_addr_req_init(&priv->addr_req, rcm_addr_done);
 	priv->addr_req.net = net;
 
@@ -200,6 +203,8 @@ static void rcm_addr_done(struct rcm_addr_req *req, int status)
 /* The state is DESTROYING: nobody else touches the identifier any more. */
 static void rcm_id_teardown(struct rcm_id *priv)
 {
+	rcm_connect_stop_timer(priv);
+	rcm_mcast_leave_all(priv);
 	rcm_listen_stop(priv);
 	if (rcm_addr_cancel(&priv->addr_req))
 		rcm_id_put(priv);

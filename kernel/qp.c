@@ -3,8 +3,39 @@
  * What a queue pair needs to know to follow its connection.
  */
 #include <rdma/ib_cache.h>
+#include <rdma/rdma_cm_ib.h>
 
 #include "rcm_priv.h"
+
+/**
+ * rcm_set_qkey - choose the Q_Key of a datagram identifier
+ * @priv: identifier, with its mutex held
+ * @qkey: Q_Key, or 0 for the port space's own
+ *
+ * Return: 0; -EINVAL when it has another one already.
+ */
+int rcm_set_qkey(struct rcm_id *priv, u32 qkey)
+{
+	if (!qkey)
+		qkey = priv->qkey ?: RDMA_UDP_QKEY;
+	if (priv->qkey && priv->qkey != qkey)
+		return -EINVAL;
+	priv->qkey = qkey;
+	return 0;
+}
+
+static void rcm_qp_attr_kind(struct rcm_id *priv, struct ib_qp_attr *attr,
+			     int *mask)
+{
+	if (priv->id.qp_type == IB_QPT_UD) {
+		rcm_set_qkey(priv, 0);
+		attr->qkey = priv->qkey;
+		*mask |= IB_QP_QKEY;
+	} else {
+		attr->qp_access_flags = 0;
+		*mask |= IB_QP_ACCESS_FLAGS;
+	}
+}
 
 /* INIT, as long as there is no connection to take it from. */
 static int rcm_qp_attr_fresh(struct rcm_id *priv, struct ib_qp_attr *attr,
@@ -21,9 +52,8 @@ static int rcm_qp_attr_fresh(struct rcm_id *priv, struct ib_qp_attr *attr,
 		return ret;
 
 	attr->port_num = priv->id.port_num;
-	attr->qp_access_flags = 0;
-	*mask = IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
-		IB_QP_ACCESS_FLAGS;
+	*mask = IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT;
+	rcm_qp_attr_kind(priv, attr, mask);
 	return 0;
 }
 
@@ -47,7 +77,7 @@ int rcm_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr, int *mask)
 	if (!priv->device)
 		return -EINVAL;
 
-	ret = priv->cm ?
+	ret = priv->cm && priv->id.qp_type != IB_QPT_UD ?
 		      priv->device->transport->init_qp_attr(priv, attr, mask) :
 		      rcm_qp_attr_fresh(priv, attr, mask);
 	if (ret)
@@ -58,7 +88,7 @@ int rcm_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr, int *mask)
 	return 0;
 }
 
-static void rcm_qp_attr_ah(struct rcm_ah *to, const struct rdma_ah_attr *ah)
+void rcm_qp_attr_ah(struct rcm_ah *to, const struct rdma_ah_attr *ah)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(ah);
 

@@ -27,6 +27,9 @@
 #include "port.h"
 #include "state.h"
 
+/* How often a request is sent unless the consumer says otherwise. */
+#define RCM_CONNECT_TRIES 16
+
 struct rcm_id;
 struct rcm_transport;
 struct ib_cm_id;
@@ -92,7 +95,12 @@ struct rcm_listener {
  * @srq: the queue pair uses a shared receive queue
  * @tos: type of service
  * @ack_timeout: local ACK timeout, encoded
+ * @connect_timeout_ms: until a connect without answer ends; 0: @connect_tries
+ *	decides
+ * @connect_tries: how often a request is sent
+ * @connect_timer: runs while @connect_timeout_ms does
  * @qp_num: queue pair number of this side
+ * @qkey: of a datagram queue pair; 0 until it is needed
  * @psn: first packet sequence number that the peer sends
  * @ece: options of this side
  * @reason: why the last operation failed
@@ -110,6 +118,7 @@ struct rcm_listener {
  * @listen_node: in the hash of listeners; see listen.c
  * @listens: one for each device listened on; lock: rcm_device_mutex
  * @wildcard_node: on the list of wildcard listeners; lock: rcm_device_mutex
+ * @mcasts: multicast groups joined, by rcm_mcast.node
  * @backlog: longest queue of requests that nobody read yet
  * @table_node: in the table of all identifiers; see id.c
  * @rcu: for lookups without lock
@@ -130,7 +139,11 @@ struct rcm_id {
 	bool srq;
 	u8 tos;
 	u8 ack_timeout;
+	u32 connect_timeout_ms;
+	u8 connect_tries;
+	struct delayed_work connect_timer;
 	u32 qp_num;
+	u32 qkey;
 	u32 psn;
 	struct rdma_ucm_ece ece;
 	struct rcm_reason reason;
@@ -151,6 +164,7 @@ struct rcm_id {
 	struct hlist_node listen_node;
 	struct list_head listens;
 	struct list_head wildcard_node;
+	struct list_head mcasts;
 	u32 backlog;
 
 	struct hlist_node table_node;
@@ -163,6 +177,8 @@ struct rcm_id {
  * @max_connect_data: private data that a request can carry, bytes
  * @max_accept_data: likewise an acceptance
  * @max_reject_data: likewise a rejection
+ * @max_ud_request_data: likewise a datagram identifier's request
+ * @max_ud_reply_data: likewise the answer to it
  * @listen: start to listen on listen->device; 0 or a negative errno
  * @unlisten: undo it; waits for requests being handled, may sleep
  * @connect: send a request; makes priv->cm
@@ -182,6 +198,8 @@ struct rcm_transport {
 	u8 max_connect_data;
 	u8 max_accept_data;
 	u8 max_reject_data;
+	u8 max_ud_request_data;
+	u8 max_ud_reply_data;
 	int (*listen)(struct rcm_listener *listen, u16 ps, u16 port);
 	void (*unlisten)(struct rcm_listener *listen);
 	int (*connect)(struct rcm_id *priv, const struct rdma_conn_param *conn);
@@ -238,6 +256,11 @@ int rcm_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
 		     const union rcm_addr *dst, unsigned int timeout_ms);
 void rcm_unbind(struct rcm_id *priv);
 int rcm_addr_complete(struct rcm_id *priv, int status);
+int rcm_translate(struct net *net, const union rcm_addr *src,
+		  const union rcm_addr *dst, unsigned int timeout_ms,
+		  struct rcm_endpoint *to);
+int rcm_set_connect_timeout(struct rcm_id *priv, u32 timeout_ms);
+int rcm_set_connect_tries(struct rcm_id *priv, u32 tries);
 int rcm_set_reuseaddr(struct rcm_id *priv, bool reuse);
 int rcm_set_v6only(struct rcm_id *priv, bool v6only);
 int rcm_set_tos(struct rcm_id *priv, u8 tos);
@@ -274,16 +297,26 @@ struct rcm_id *rcm_listen_child(struct rcm_id *listener,
 /* connect.c */
 int rcm_connect(struct rcm_id *priv, struct rdma_conn_param *conn);
 int rcm_accept(struct rcm_id *priv, struct rdma_conn_param *conn);
+void rcm_connect_timed_out(struct work_struct *work);
+void rcm_connect_stop_timer(struct rcm_id *priv);
 int rcm_establish(struct rcm_id *priv);
 int rcm_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason);
 int rcm_disconnect(struct rcm_id *priv);
 int rcm_notify(struct rcm_id *priv, enum ib_event_type event);
 
 /* qp.c */
+int rcm_set_qkey(struct rcm_id *priv, u32 qkey);
 int rcm_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr, int *mask);
 void rcm_qp_attr_all(struct rcm_id *priv, struct rcm_qp_attr *to);
+void rcm_qp_attr_ah(struct rcm_ah *to, const struct rdma_ah_attr *ah);
 void rcm_qp_attr_one(struct rcm_qp_attr *to, const struct ib_qp_attr *attr,
 		     int mask);
+
+/* multicast.c */
+int rcm_mcast_join(struct rcm_id *priv, const union rcm_addr *addr,
+		   bool send_only, u32 number);
+int rcm_mcast_leave(struct rcm_id *priv, u32 number);
+void rcm_mcast_leave_all(struct rcm_id *priv);
 
 /* transport_ib.c */
 extern const struct rcm_transport rcm_transport_ib;

@@ -3,24 +3,18 @@
  * Connections by the InfiniBand connection manager, ib_cm: RoCE and
  * InfiniBand. IBTA specification volume 1, chapter 12 and annex A11.
  */
+#include <linux/log2.h>
+#include <linux/math64.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_cm.h>
 
 #include "compat.h"
 #include "rcm_priv.h"
+#include "transport_ib.h"
 #include "wire.h"
-
-/*
- * 4.096 us * 2^20 is 4.3 s, and 15 times again: what the in-tree manager
- * asks for, so that each side waits for the other as long as it expects.
- */
-#define RCM_IB_RESPONSE_TIMEOUT 20
-#define RCM_IB_RETRIES		15
 
 /* 4.096 us * 2^24 is 69 s: what an application may take for its answer. */
 #define RCM_IB_SERVICE_TIMEOUT 24
-
-static int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib);
 
 /* Sent only when the peer repeats itself: "heard you, still thinking". */
 static void rcm_ib_delay_peer(struct ib_cm_id *cm)
@@ -63,6 +57,7 @@ static enum rcm_op rcm_ib_op(const struct ib_cm_event *ib)
 	switch (ib->event) {
 	case IB_CM_REQ_ERROR:
 	case IB_CM_REP_ERROR:
+	case IB_CM_SIDR_REQ_ERROR:
 		return RCM_OP_NO_ANSWER;
 	case IB_CM_REP_RECEIVED:
 		return RCM_OP_REP_RCVD;
@@ -71,6 +66,10 @@ static enum rcm_op rcm_ib_op(const struct ib_cm_event *ib)
 		return RCM_OP_RTU_RCVD;
 	case IB_CM_REJ_RECEIVED:
 		return RCM_OP_REJ_RCVD;
+	case IB_CM_SIDR_REP_RECEIVED:
+		return ib->param.sidr_rep_rcvd.status == IB_SIDR_SUCCESS ?
+			       RCM_OP_SIDR_REP_RCVD :
+			       RCM_OP_REJ_RCVD;
 	case IB_CM_DREQ_RECEIVED:
 		return RCM_OP_DREQ_RCVD;
 	case IB_CM_DREP_RECEIVED:
@@ -101,7 +100,14 @@ static void rcm_ib_event(struct rcm_id *priv, enum rcm_op op,
 	case RCM_OP_RTU_RCVD:
 		event->event = RDMA_CM_EVENT_ESTABLISHED;
 		break;
+	case RCM_OP_SIDR_REP_RCVD:
+		rcm_ib_ud_rep_event(priv, ib, event);
+		break;
 	case RCM_OP_REJ_RCVD:
+		if (priv->id.qp_type == IB_QPT_UD) {
+			rcm_ib_ud_rep_event(priv, ib, event);
+			break;
+		}
 		rcm_ib_rej_event(event, ib);
 		rcm_id_blame(priv, RCM_STEP_REJECTED, -ECONNREFUSED,
 			     event->status);
@@ -120,7 +126,13 @@ static void rcm_ib_event(struct rcm_id *priv, enum rcm_op op,
 	}
 }
 
-static int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
+static void rcm_ib_event_done(struct rcm_id *priv, struct rdma_cm_event *event)
+{
+	if (priv->id.qp_type == IB_QPT_UD)
+		rdma_destroy_ah_attr(&event->param.ud.ah_attr);
+}
+
+int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 {
 	struct rcm_id *priv = cm->context;
 	struct rdma_cm_event event = {};
@@ -137,11 +149,13 @@ static int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 	/* Too late, or a second time: the state says so. */
 	if (rcm_id_move(priv, op))
 		goto out;
+	rcm_connect_stop_timer(priv);
 	rcm_ib_event(priv, op, ib, &event);
 	if (op == RCM_OP_REP_RCVD)
 		rcm_ib_delay_peer(cm);
 
 	ret = rcm_id_dispatch(priv, &event);
+	rcm_ib_event_done(priv, &event);
 	if (ret) {
 		/* ib_cm destroys it when we return. */
 		priv->cm = NULL;
@@ -160,6 +174,9 @@ struct rcm_ib_request {
 	union rcm_addr local;
 	union rcm_addr remote;
 	u16 ps;
+	u32 port_num;
+	enum ib_qp_type qp_type;
+	const struct ib_gid_attr *sgid_attr;
 };
 
 static void rcm_ib_set_scope(union rcm_addr *addr, int ifindex)
@@ -172,15 +189,13 @@ static void rcm_ib_set_scope(union rcm_addr *addr, int ifindex)
  * The namespace is the one of the interface that holds the GID. An interface
  * that is down may be about to move to another one.
  */
-static struct rcm_id *rcm_ib_find_listener(const struct ib_cm_event *ib,
-					   struct rcm_ib_request *request)
+static struct rcm_id *rcm_ib_find_listener(struct rcm_ib_request *request)
 {
-	const struct ib_cm_req_event_param *req = &ib->param.req_rcvd;
 	struct rcm_id *listener = NULL;
 	struct net_device *ndev;
 
 	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(req->ppath_sgid_attr);
+	ndev = rdma_read_gid_attr_ndev_rcu(request->sgid_attr);
 	if (IS_ERR(ndev) || !(ndev->flags & IFF_UP))
 		goto out;
 
@@ -195,14 +210,28 @@ out:
 	return listener;
 }
 
+static __be64 rcm_ib_request_service(const struct ib_cm_event *ib,
+				     struct rcm_ib_request *request)
+{
+	if (ib->event == IB_CM_SIDR_REQ_RECEIVED) {
+		request->qp_type = IB_QPT_UD;
+		request->port_num = ib->param.sidr_req_rcvd.port;
+		request->sgid_attr = ib->param.sidr_req_rcvd.sgid_attr;
+		return ib->param.sidr_req_rcvd.service_id;
+	}
+	request->qp_type = ib->param.req_rcvd.qp_type;
+	request->port_num = ib->param.req_rcvd.port;
+	request->sgid_attr = ib->param.req_rcvd.ppath_sgid_attr;
+	return ib->param.req_rcvd.primary_path->service_id;
+}
+
 static int rcm_ib_parse(struct ib_cm_id *cm, const struct ib_cm_event *ib,
 			struct rcm_ib_request *request)
 {
-	const struct ib_cm_req_event_param *req = &ib->param.req_rcvd;
-	__be64 service_id = req->primary_path->service_id;
+	__be64 service_id = rcm_ib_request_service(ib, request);
 
 	request->device = rcm_device_of(cm->device);
-	if (!request->device || !req->ppath_sgid_attr)
+	if (!request->device || !request->sgid_attr)
 		return -ENODEV;
 	request->ps = rcm_wire_service_ps(service_id);
 	return rcm_wire_get(ib->private_data, rcm_wire_service_port(service_id),
@@ -229,6 +258,20 @@ static void rcm_ib_req_event(struct rdma_cm_event *event,
 	event->ece = req->ece;
 }
 
+/* What the request says of the new identifier, and the event for it. */
+static void rcm_ib_describe(struct rcm_id *priv, const struct ib_cm_event *ib,
+			    struct rdma_cm_event *event)
+{
+	if (ib->event == IB_CM_SIDR_REQ_RECEIVED) {
+		rcm_ib_ud_req_event(ib, event);
+		return;
+	}
+	priv->path = *ib->param.req_rcvd.primary_path;
+	priv->id.route.path_rec = &priv->path;
+	priv->hop_limit = priv->path.hop_limit;
+	rcm_ib_req_event(event, ib);
+}
+
 /*
  * Hands the request to the listener's consumer.  The listener's mutex keeps
  * it listening meanwhile.
@@ -237,34 +280,31 @@ static int rcm_ib_new_connection(struct rcm_id *listener, struct ib_cm_id *cm,
 				 const struct ib_cm_event *ib,
 				 struct rcm_ib_request *request)
 {
-	const struct ib_cm_req_event_param *req = &ib->param.req_rcvd;
 	struct rdma_cm_event event = {};
 	struct rcm_id *priv;
 	int ret;
 
 	lockdep_assert_held(&listener->mutex);
 
-	priv = rcm_listen_child(listener, request->device, req->port,
-				req->ppath_sgid_attr, &request->local,
+	priv = rcm_listen_child(listener, request->device, request->port_num,
+				request->sgid_attr, &request->local,
 				&request->remote);
 	if (IS_ERR(priv))
 		return PTR_ERR(priv);
 
-	priv->path = *req->primary_path;
-	priv->id.route.path_rec = &priv->path;
-	priv->hop_limit = priv->path.hop_limit;
+	rcm_ib_describe(priv, ib, &event);
 	priv->cm = cm;
 	cm->context = priv;
 	cm->cm_handler = rcm_ib_handler;
 
-	rcm_ib_req_event(&event, ib);
 	ret = rcm_id_dispatch(priv, &event);
 	if (ret) {
 		priv->cm = NULL;
 		rcm_destroy_id_unlock(priv);
 		return ret;
 	}
-	rcm_ib_delay_peer(cm);
+	if (request->qp_type != IB_QPT_UD)
+		rcm_ib_delay_peer(cm);
 	mutex_unlock(&priv->mutex);
 	return 0;
 }
@@ -279,19 +319,20 @@ static int rcm_ib_req_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 	struct rcm_id *listener;
 	int ret;
 
-	if (ib->event != IB_CM_REQ_RECEIVED)
+	if (ib->event != IB_CM_REQ_RECEIVED &&
+	    ib->event != IB_CM_SIDR_REQ_RECEIVED)
 		return -EINVAL;
 	ret = rcm_ib_parse(cm, ib, &request);
 	if (ret)
 		return ret;
-	listener = rcm_ib_find_listener(ib, &request);
+	listener = rcm_ib_find_listener(&request);
 	if (!listener)
 		return -EINVAL;
 
 	mutex_lock(&listener->mutex);
 	if (listener->state != RCM_STATE_LISTEN)
 		ret = -ECONNABORTED;
-	else if (ib->param.req_rcvd.qp_type != listener->id.qp_type)
+	else if (request.qp_type != listener->id.qp_type)
 		ret = -EINVAL;
 	else
 		ret = rcm_ib_new_connection(listener, cm, ib, &request);
@@ -320,6 +361,27 @@ static void rcm_ib_unlisten(struct rcm_listener *listen)
 	ib_destroy_cm_id(listen->cm);
 }
 
+__be64 rcm_ib_service_id(struct rcm_id *priv)
+{
+	return rcm_wire_service_id(priv->id.ps,
+				   ntohs(rcm_addr_port(rcm_dst(priv))));
+}
+
+/*
+ * Time between two tries, encoded: the longest 4.096 us * 2^n that lets all
+ * tries go out in the time there is. What is left at the end is the timer's.
+ */
+u8 rcm_ib_timeout(struct rcm_id *priv)
+{
+	u64 usec = (u64)priv->connect_timeout_ms * USEC_PER_MSEC;
+
+	if (!usec)
+		return RCM_IB_RESPONSE_TIMEOUT;
+	usec = div_u64(usec, priv->connect_tries * 4);
+	return clamp_t(int, usec ? ilog2(usec) : 0, RCM_IB_MIN_TIMEOUT,
+		       RCM_IB_RESPONSE_TIMEOUT);
+}
+
 static void rcm_ib_fill_req(struct rcm_id *priv,
 			    const struct rdma_conn_param *conn,
 			    struct ib_cm_req_param *req)
@@ -327,8 +389,7 @@ static void rcm_ib_fill_req(struct rcm_id *priv,
 	*req = (struct ib_cm_req_param){
 		.primary_path = &priv->path,
 		.ppath_sgid_attr = priv->sgid_attr,
-		.service_id = rcm_wire_service_id(
-			priv->id.ps, ntohs(rcm_addr_port(rcm_dst(priv)))),
+		.service_id = rcm_ib_service_id(priv),
 		.qp_num = priv->qp_num,
 		.qp_type = priv->id.qp_type,
 		.starting_psn = priv->psn,
@@ -337,9 +398,9 @@ static void rcm_ib_fill_req(struct rcm_id *priv,
 		.flow_control = conn->flow_control,
 		.retry_count = conn->retry_count,
 		.rnr_retry_count = conn->rnr_retry_count,
-		.remote_cm_response_timeout = RCM_IB_RESPONSE_TIMEOUT,
-		.local_cm_response_timeout = RCM_IB_RESPONSE_TIMEOUT,
-		.max_cm_retries = RCM_IB_RETRIES,
+		.remote_cm_response_timeout = rcm_ib_timeout(priv),
+		.local_cm_response_timeout = rcm_ib_timeout(priv),
+		.max_cm_retries = priv->connect_tries - 1,
 		.srq = priv->srq,
 		.ece = priv->ece,
 	};
@@ -352,6 +413,9 @@ static int rcm_ib_connect(struct rcm_id *priv,
 	struct ib_cm_req_param req;
 	struct ib_cm_id *cm;
 	int ret;
+
+	if (priv->id.qp_type == IB_QPT_UD)
+		return rcm_ib_ud_connect(priv, conn);
 
 	rcm_wire_put((struct rcm_wire_hdr *)data, rcm_src(priv), rcm_dst(priv));
 	if (conn->private_data_len)
@@ -392,6 +456,8 @@ static int rcm_ib_accept(struct rcm_id *priv,
 		.ece = priv->ece,
 	};
 
+	if (priv->id.qp_type == IB_QPT_UD)
+		return rcm_ib_ud_accept(priv, conn);
 	return ib_send_cm_rep(priv->cm, &rep);
 }
 
@@ -403,6 +469,8 @@ static int rcm_ib_establish(struct rcm_id *priv)
 static int rcm_ib_reject(struct rcm_id *priv, u8 reason, const void *data,
 			 u8 len)
 {
+	if (priv->id.qp_type == IB_QPT_UD)
+		return rcm_ib_ud_reject(priv, data, len);
 	return ib_send_cm_rej(priv->cm, reason ?: IB_CM_REJ_CONSUMER_DEFINED,
 			      NULL, 0, data, len);
 }
@@ -439,6 +507,8 @@ const struct rcm_transport rcm_transport_ib = {
 	.max_connect_data = RCM_WIRE_REQ_DATA,
 	.max_accept_data = RCM_WIRE_REP_DATA,
 	.max_reject_data = RCM_WIRE_REJ_DATA,
+	.max_ud_request_data = RCM_WIRE_SIDR_REQ_DATA,
+	.max_ud_reply_data = RCM_WIRE_SIDR_REP_DATA,
 	.listen = rcm_ib_listen,
 	.unlisten = rcm_ib_unlisten,
 	.connect = rcm_ib_connect,

@@ -133,10 +133,19 @@ static int rcm_check_qp_type(u16 ps, u8 *qp_type)
 {
 	switch (ps) {
 	case RDMA_PS_TCP:
-	case RDMA_PS_IB:
 		if (!*qp_type)
 			*qp_type = IB_QPT_RC;
 		return *qp_type == IB_QPT_RC ? 0 : -EINVAL;
+	case RDMA_PS_UDP:
+	case RDMA_PS_IPOIB:
+		if (!*qp_type)
+			*qp_type = IB_QPT_UD;
+		return *qp_type == IB_QPT_UD ? 0 : -EINVAL;
+	case RDMA_PS_IB:
+		if (!*qp_type)
+			*qp_type = IB_QPT_RC;
+		return *qp_type == IB_QPT_RC || *qp_type == IB_QPT_UD ? 0 :
+									-EINVAL;
 	default:
 		return -EPROTONOSUPPORT;
 	}
@@ -187,7 +196,9 @@ static int rcm_cmd_info(struct rcm_file *file, void *arg)
 
 	info->out_abi_version = RCM_ABI_VERSION;
 	info->out_features = RCM_FEATURE_ROCE | RCM_FEATURE_CREATE_ON_USE |
-			     RCM_FEATURE_RESOLVE_BOTH;
+			     RCM_FEATURE_RESOLVE_BOTH | RCM_FEATURE_DATAGRAM |
+			     RCM_FEATURE_MULTICAST | RCM_FEATURE_TRANSLATE |
+			     RCM_FEATURE_CONNECT_TIMEOUT;
 	info->out_max_ids = READ_ONCE(max_ids);
 	info->out_max_backlog = RCM_MAX_BACKLOG;
 	memset(info->out_version, 0, sizeof(info->out_version));
@@ -580,8 +591,14 @@ static int rcm_cmd_init_qp_attr(struct rcm_file *file, void *arg)
 	return 0;
 }
 
-static int rcm_apply_option(struct rcm_id *priv, u32 optname, u32 value)
+static int rcm_apply_option(struct rcm_id *priv, u32 level, u32 optname,
+			    u32 value)
 {
+	if (level == RCM_OPTION)
+		return optname == RCM_OPTION_CONNECT_TIMEOUT ?
+			       rcm_set_connect_timeout(priv, value) :
+			       rcm_set_connect_tries(priv, value);
+
 	switch (optname) {
 	case RDMA_OPTION_ID_TOS:
 		return rcm_set_tos(priv, value);
@@ -596,6 +613,9 @@ static int rcm_apply_option(struct rcm_id *priv, u32 optname, u32 value)
 
 static int rcm_option_size(u32 level, u32 optname)
 {
+	if (level == RCM_OPTION)
+		return optname <= RCM_OPTION_CONNECT_TRIES ? sizeof(u32) :
+							     -ENOPROTOOPT;
 	if (level != RDMA_OPTION_ID)
 		return -ENOPROTOOPT;
 	switch (optname) {
@@ -640,9 +660,70 @@ static int rcm_cmd_set_option(struct rcm_file *file, void *arg)
 
 	ret = ctx->priv->state == RCM_STATE_REMOVED ?
 		      -ENODEV :
-		      rcm_apply_option(ctx->priv, option->optname, value);
+		      rcm_apply_option(ctx->priv, option->level,
+				       option->optname, value);
 	rcm_uctx_unlock(ctx);
 	return ret;
+}
+
+static int rcm_cmd_join_multicast(struct rcm_file *file, void *arg)
+{
+	struct rcm_join_multicast *join = arg;
+	struct rcm_uctx *ctx;
+	union rcm_addr addr;
+	int ret;
+
+	if (join->flags & ~RCM_JOIN_SEND_ONLY)
+		return -EOPNOTSUPP;
+	ret = rcm_addr_set(&addr, &join->addr);
+	if (ret)
+		return ret;
+	ctx = rcm_uctx_lock(file, join->handle);
+	if (!ctx)
+		return -ENOENT;
+
+	ret = rcm_uevent_reserve(ctx, 2);
+	if (!ret)
+		ret = rcm_mcast_join(ctx->priv, &addr,
+				     join->flags & RCM_JOIN_SEND_ONLY,
+				     join->number);
+	rcm_uctx_unlock(ctx);
+	return ret;
+}
+
+static int rcm_cmd_leave_multicast(struct rcm_file *file, void *arg)
+{
+	struct rcm_leave_multicast *leave = arg;
+	struct rcm_uctx *ctx;
+	int ret;
+
+	if (leave->reserved)
+		return -EINVAL;
+	ctx = rcm_uctx_lock(file, leave->handle);
+	if (!ctx)
+		return -ENOENT;
+
+	ret = rcm_mcast_leave(ctx->priv, leave->number);
+	rcm_uctx_unlock(ctx);
+	return ret;
+}
+
+static int rcm_cmd_translate(struct rcm_file *file, void *arg)
+{
+	struct rcm_translate *translate = arg;
+	union rcm_addr src = {}, dst;
+	int ret;
+
+	if (translate->src.ss_family) {
+		ret = rcm_addr_set(&src, &translate->src);
+		if (ret)
+			return ret;
+	}
+	ret = rcm_addr_set(&dst, &translate->dst);
+	if (ret)
+		return ret;
+	return rcm_translate(file->net, &src, &dst, translate->timeout_ms,
+			     &translate->out_endpoint);
 }
 
 static int rcm_cmd_query(struct rcm_file *file, void *arg)
@@ -750,6 +831,8 @@ union rcm_uabi_arg {
 	struct rcm_init_qp_attr init_qp_attr;
 	struct rcm_set_option set_option;
 	struct rcm_migrate migrate;
+	struct rcm_join_multicast join_multicast;
+	struct rcm_translate translate;
 };
 
 #define RCM_UABI_CMD(nr, type, last, run_fn, undo_fn)                  \
@@ -787,6 +870,12 @@ static const struct rcm_uabi_cmd rcm_uabi_cmds[] = {
 		     NULL),
 	RCM_UABI_CMD(QUERY, rcm_query, out_endpoint, rcm_cmd_query, NULL),
 	RCM_UABI_CMD(MIGRATE, rcm_migrate, reserved, rcm_cmd_migrate, NULL),
+	RCM_UABI_CMD(JOIN_MULTICAST, rcm_join_multicast, addr,
+		     rcm_cmd_join_multicast, NULL),
+	RCM_UABI_CMD(LEAVE_MULTICAST, rcm_leave_multicast, reserved,
+		     rcm_cmd_leave_multicast, NULL),
+	RCM_UABI_CMD(TRANSLATE, rcm_translate, out_endpoint, rcm_cmd_translate,
+		     NULL),
 };
 
 static int rcm_uabi_size(void __user *arg, size_t min, u32 *size)

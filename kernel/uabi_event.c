@@ -130,6 +130,22 @@ static void rcm_uevent_conn(struct rcm_conn_param *to,
 		       conn->private_data_len);
 }
 
+static void rcm_uevent_ud(struct rcm_event *to, const struct rdma_ud_param *ud)
+{
+	struct rcm_conn_param *conn = &to->out_conn;
+
+	conn->qp_num = ud->qp_num;
+	conn->qkey = ud->qkey;
+	conn->private_data_len = ud->private_data_len;
+	if (to->out_event == RDMA_CM_EVENT_MULTICAST_JOIN)
+		to->out_new_handle = *(const u32 *)ud->private_data;
+	else if (ud->private_data_len)
+		memcpy(conn->private_data, ud->private_data,
+		       ud->private_data_len);
+	if (ud->ah_attr.type != RDMA_AH_ATTR_TYPE_UNDEFINED)
+		rcm_qp_attr_ah(&to->out_qp.ah, &ud->ah_attr);
+}
+
 static void rcm_uevent_fill(struct rcm_uevent *uevent, struct rcm_id *priv,
 			    const struct rdma_cm_event *event)
 {
@@ -141,9 +157,12 @@ static void rcm_uevent_fill(struct rcm_uevent *uevent, struct rcm_id *priv,
 		to->out_reason = priv->reason;
 	to->out_ece.vendor_id = event->ece.vendor_id;
 	to->out_ece.attr_mod = event->ece.attr_mod;
-	rcm_uevent_conn(&to->out_conn, &event->param.conn);
 	rcm_id_endpoint(priv, &to->out_endpoint);
 	rcm_qp_attr_all(priv, &to->out_qp);
+	if (priv->id.qp_type == IB_QPT_UD)
+		rcm_uevent_ud(to, &event->param.ud);
+	else
+		rcm_uevent_conn(&to->out_conn, &event->param.conn);
 }
 
 /* Queues an event, with a reference on @ctx; false when that is dying. */
@@ -457,7 +476,8 @@ int rcm_uevent_read(struct rcm_file *file, void __user *arg, u32 size,
 	event->flags = 0;
 	event->out_handle = uevent->ctx->handle;
 	event->out_uid = uevent->ctx->uid;
-	event->out_new_handle = child ? child->handle : 0;
+	if (child)
+		event->out_new_handle = child->handle;
 	if (copy_to_user(arg, event, min_t(size_t, size, sizeof(*event)))) {
 		ret = -EFAULT;
 		goto err_handle;

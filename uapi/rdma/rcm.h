@@ -61,27 +61,33 @@ enum rcm_cmd {
 	RCM_CMD_QUERY,
 	RCM_CMD_MIGRATE,
 	RCM_CMD_GET_EVENT,
+	RCM_CMD_JOIN_MULTICAST,
+	RCM_CMD_LEAVE_MULTICAST,
+	RCM_CMD_TRANSLATE,
 	RCM_CMD_END
 };
 
-#define RCM_INFO	  _IO(RCM_IOC_TYPE, RCM_CMD_INFO)
-#define RCM_CREATE_ID	  _IO(RCM_IOC_TYPE, RCM_CMD_CREATE_ID)
-#define RCM_DESTROY_ID	  _IO(RCM_IOC_TYPE, RCM_CMD_DESTROY_ID)
-#define RCM_BIND	  _IO(RCM_IOC_TYPE, RCM_CMD_BIND)
-#define RCM_RESOLVE_ADDR  _IO(RCM_IOC_TYPE, RCM_CMD_RESOLVE_ADDR)
-#define RCM_RESOLVE_ROUTE _IO(RCM_IOC_TYPE, RCM_CMD_RESOLVE_ROUTE)
-#define RCM_LISTEN	  _IO(RCM_IOC_TYPE, RCM_CMD_LISTEN)
-#define RCM_CONNECT	  _IO(RCM_IOC_TYPE, RCM_CMD_CONNECT)
-#define RCM_ACCEPT	  _IO(RCM_IOC_TYPE, RCM_CMD_ACCEPT)
-#define RCM_ESTABLISH	  _IO(RCM_IOC_TYPE, RCM_CMD_ESTABLISH)
-#define RCM_REJECT	  _IO(RCM_IOC_TYPE, RCM_CMD_REJECT)
-#define RCM_DISCONNECT	  _IO(RCM_IOC_TYPE, RCM_CMD_DISCONNECT)
-#define RCM_NOTIFY	  _IO(RCM_IOC_TYPE, RCM_CMD_NOTIFY)
-#define RCM_INIT_QP_ATTR  _IO(RCM_IOC_TYPE, RCM_CMD_INIT_QP_ATTR)
-#define RCM_SET_OPTION	  _IO(RCM_IOC_TYPE, RCM_CMD_SET_OPTION)
-#define RCM_QUERY	  _IO(RCM_IOC_TYPE, RCM_CMD_QUERY)
-#define RCM_MIGRATE	  _IO(RCM_IOC_TYPE, RCM_CMD_MIGRATE)
-#define RCM_GET_EVENT	  _IO(RCM_IOC_TYPE, RCM_CMD_GET_EVENT)
+#define RCM_INFO	    _IO(RCM_IOC_TYPE, RCM_CMD_INFO)
+#define RCM_CREATE_ID	    _IO(RCM_IOC_TYPE, RCM_CMD_CREATE_ID)
+#define RCM_DESTROY_ID	    _IO(RCM_IOC_TYPE, RCM_CMD_DESTROY_ID)
+#define RCM_BIND	    _IO(RCM_IOC_TYPE, RCM_CMD_BIND)
+#define RCM_RESOLVE_ADDR    _IO(RCM_IOC_TYPE, RCM_CMD_RESOLVE_ADDR)
+#define RCM_RESOLVE_ROUTE   _IO(RCM_IOC_TYPE, RCM_CMD_RESOLVE_ROUTE)
+#define RCM_LISTEN	    _IO(RCM_IOC_TYPE, RCM_CMD_LISTEN)
+#define RCM_CONNECT	    _IO(RCM_IOC_TYPE, RCM_CMD_CONNECT)
+#define RCM_ACCEPT	    _IO(RCM_IOC_TYPE, RCM_CMD_ACCEPT)
+#define RCM_ESTABLISH	    _IO(RCM_IOC_TYPE, RCM_CMD_ESTABLISH)
+#define RCM_REJECT	    _IO(RCM_IOC_TYPE, RCM_CMD_REJECT)
+#define RCM_DISCONNECT	    _IO(RCM_IOC_TYPE, RCM_CMD_DISCONNECT)
+#define RCM_NOTIFY	    _IO(RCM_IOC_TYPE, RCM_CMD_NOTIFY)
+#define RCM_INIT_QP_ATTR    _IO(RCM_IOC_TYPE, RCM_CMD_INIT_QP_ATTR)
+#define RCM_SET_OPTION	    _IO(RCM_IOC_TYPE, RCM_CMD_SET_OPTION)
+#define RCM_QUERY	    _IO(RCM_IOC_TYPE, RCM_CMD_QUERY)
+#define RCM_MIGRATE	    _IO(RCM_IOC_TYPE, RCM_CMD_MIGRATE)
+#define RCM_GET_EVENT	    _IO(RCM_IOC_TYPE, RCM_CMD_GET_EVENT)
+#define RCM_JOIN_MULTICAST  _IO(RCM_IOC_TYPE, RCM_CMD_JOIN_MULTICAST)
+#define RCM_LEAVE_MULTICAST _IO(RCM_IOC_TYPE, RCM_CMD_LEAVE_MULTICAST)
+#define RCM_TRANSLATE	    _IO(RCM_IOC_TYPE, RCM_CMD_TRANSLATE)
 
 /**
  * enum rcm_state - where an identifier is in its life
@@ -181,17 +187,22 @@ struct rcm_info {
 	__u8 out_version[32];
 };
 
-#define RCM_FEATURE_ROCE	  0x1ULL
-#define RCM_FEATURE_CREATE_ON_USE 0x2ULL
-#define RCM_FEATURE_RESOLVE_BOTH  0x4ULL
+#define RCM_FEATURE_ROCE	    0x1ULL
+#define RCM_FEATURE_CREATE_ON_USE   0x2ULL
+#define RCM_FEATURE_RESOLVE_BOTH    0x4ULL
+#define RCM_FEATURE_DATAGRAM	    0x8ULL
+#define RCM_FEATURE_MULTICAST	    0x10ULL
+#define RCM_FEATURE_TRANSLATE	    0x20ULL
+#define RCM_FEATURE_CONNECT_TIMEOUT 0x40ULL
 
 /**
  * struct rcm_create_id - RCM_CREATE_ID: make an identifier
  * @size: sizeof(struct rcm_create_id)
  * @flags: must be 0
  * @uid: the caller's own number, returned in events of this identifier
- * @ps: port space, RDMA_PS_TCP or RDMA_PS_IB
- * @qp_type: IB_QPT_RC (2), or 0 for the port space's usual type
+ * @ps: port space: RDMA_PS_TCP, RDMA_PS_UDP, RDMA_PS_IPOIB or RDMA_PS_IB
+ * @qp_type: IB_QPT_RC (2) or IB_QPT_UD (4), or 0 for the port space's usual
+ *	type
  * @reserved: must be 0
  * @out_handle: handle of the new identifier
  *
@@ -553,13 +564,25 @@ struct rcm_init_qp_attr {
 	struct rcm_qp_attr out_attr;
 };
 
+/*
+ * Our own option level, 4 bytes each, to be set before RCM_CONNECT.
+ * RCM_OPTION_CONNECT_TIMEOUT: milliseconds until a connect without answer
+ * ends with UNREACHABLE; 0, the default, leaves it to the number of tries.
+ * RCM_OPTION_CONNECT_TRIES: how often the request is sent, 1 to 16 times, with
+ * the time shared out among them; default 16, 4.3 s each.
+ */
+#define RCM_OPTION		   0x72636d
+#define RCM_OPTION_CONNECT_TIMEOUT 0
+#define RCM_OPTION_CONNECT_TRIES   1
+
 /**
  * struct rcm_set_option - RCM_SET_OPTION
  * @size: sizeof(struct rcm_set_option)
  * @handle: identifier
- * @level: 0 (RDMA_OPTION_ID)
- * @optname: 0 type of service (1 byte), 1 reuse address (4 bytes), 2 IPv6
- *	only (4 bytes), 3 ACK timeout (1 byte, 0 to 31)
+ * @level: 0 (RDMA_OPTION_ID) or RCM_OPTION
+ * @optname: of RDMA_OPTION_ID: 0 type of service (1 byte), 1 reuse address (4
+ *	bytes), 2 IPv6 only (4 bytes), 3 ACK timeout (1 byte, 0 to 31); of
+ *	RCM_OPTION: see there
  * @optlen: bytes at @optval
  * @reserved: must be 0
  * @optval: pointer to the value
@@ -678,7 +701,8 @@ struct rcm_migrate {
  * @size: sizeof(struct rcm_event)
  * @flags: 0, or RCM_EVENT_DONTWAIT
  * @out_handle: identifier; for a CONNECT_REQUEST the listener
- * @out_new_handle: for a CONNECT_REQUEST the new identifier, otherwise 0
+ * @out_new_handle: for a CONNECT_REQUEST the new identifier, for a
+ *	MULTICAST_JOIN the number of the membership, otherwise 0
  * @out_uid: the caller's number for @out_handle
  * @out_event: enum rdma_cm_event_type of librdmacm
  * @out_status: negative errno, or the peer's reason, or 0, as librdmacm has it
@@ -710,5 +734,68 @@ struct rcm_event {
 };
 
 #define RCM_EVENT_DONTWAIT 0x1U
+
+/**
+ * struct rcm_join_multicast - RCM_JOIN_MULTICAST: become member of a group
+ * @size: sizeof(struct rcm_join_multicast)
+ * @handle: datagram identifier with a device, BOUND or ADDR_RESOLVED
+ * @flags: 0, or RCM_JOIN_SEND_ONLY: nothing is to be received
+ * @number: the caller's number for the membership, not 0, unique among those
+ *	of the identifier
+ * @addr: struct sockaddr_in or sockaddr_in6 of the group
+ *
+ * MULTICAST_JOIN follows: @number is its out_new_handle, the address vector is
+ * in out_qp.ah, Q_Key and queue pair number are in out_conn.
+ *
+ * EAFNOSUPPORT  address family not supported
+ * EINVAL        not a multicast address, or not such an identifier
+ * EEXIST        @number is in use
+ */
+struct rcm_join_multicast {
+	__u32 size;
+	__u32 handle;
+	__u32 flags;
+	__u32 number;
+	struct __kernel_sockaddr_storage addr;
+};
+
+#define RCM_JOIN_SEND_ONLY 0x1U
+
+/**
+ * struct rcm_leave_multicast - RCM_LEAVE_MULTICAST: end a membership
+ * @size: sizeof(struct rcm_leave_multicast)
+ * @handle: identifier
+ * @number: as given to RCM_JOIN_MULTICAST
+ * @reserved: must be 0
+ *
+ * ENOENT  no such identifier or membership
+ */
+struct rcm_leave_multicast {
+	__u32 size;
+	__u32 handle;
+	__u32 number;
+	__u32 reserved;
+};
+
+/**
+ * struct rcm_translate - RCM_TRANSLATE: translate without an identifier
+ * @size: sizeof(struct rcm_translate)
+ * @timeout_ms: how long to wait for the peer's link address, milliseconds
+ * @src: local address to use, or family 0
+ * @dst: destination address and port
+ * @out_endpoint: local address, device, GIDs and path; no port is taken
+ *
+ * Waits. Errors as for RCM_RESOLVE_ADDR, and
+ * ETIMEDOUT  the neighbour did not answer
+ * ENODEV     no RDMA device on the way
+ * EINTR      interrupted by a signal
+ */
+struct rcm_translate {
+	__u32 size;
+	__u32 timeout_ms;
+	struct __kernel_sockaddr_storage src;
+	struct __kernel_sockaddr_storage dst;
+	struct rcm_endpoint out_endpoint;
+};
 
 #endif /* _UAPI_RDMA_RCM_H */

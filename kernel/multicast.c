@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Multicast groups of datagram identifiers.
+ *
+ * On RoCE there is no subnet manager to ask: the group's GID follows from its
+ * address, and the switches learn of the member by IGMP or MLD.
+ */
+#include <linux/igmp.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <net/addrconf.h>
+#include <net/ipv6.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_sa.h>
+
+#include "rcm_priv.h"
+
+/**
+ * struct rcm_mcast - membership of a group
+ * @node: on rcm_id.mcasts; the identifier's mutex
+ * @number: the consumer's number for it, by which it leaves
+ * @addr: group
+ * @ndev: interface that reports the membership, with a reference; %NULL when
+ *	none does
+ */
+struct rcm_mcast {
+	struct list_head node;
+	u32 number;
+	union rcm_addr addr;
+	struct net_device *ndev;
+};
+
+/* The group's GID; RoCE v1 has multicast GIDs of its own kind for IPv4. */
+static void rcm_mcast_gid(const union rcm_addr *addr, enum ib_gid_type type,
+			  union ib_gid *mgid)
+{
+	rcm_addr_to_gid(addr, mgid);
+	if (addr->sa.sa_family == AF_INET && type == IB_GID_TYPE_ROCE) {
+		mgid->raw[0] = 0xff;
+		mgid->raw[1] = 0x0e;
+	}
+}
+
+static int rcm_mcast_report(struct net_device *ndev, const union rcm_addr *addr,
+			    bool join)
+{
+	struct in_device *in_dev;
+	int ret = 0;
+
+	rtnl_lock();
+	if (addr->sa.sa_family == AF_INET6) {
+		ret = join ? ipv6_dev_mc_inc(ndev, &addr->sin6.sin6_addr) :
+			     ipv6_dev_mc_dec(ndev, &addr->sin6.sin6_addr);
+		goto out;
+	}
+	in_dev = __in_dev_get_rtnl(ndev);
+	if (!in_dev)
+		ret = -ENODEV;
+	else if (join)
+		ip_mc_inc_group(in_dev, addr->sin.sin_addr.s_addr);
+	else
+		ip_mc_dec_group(in_dev, addr->sin.sin_addr.s_addr);
+out:
+	rtnl_unlock();
+	return ret;
+}
+
+static struct net_device *rcm_mcast_ndev(struct rcm_id *priv)
+{
+	struct net_device *ndev;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(priv->sgid_attr);
+	if (!IS_ERR(ndev))
+		dev_hold(ndev);
+	rcu_read_unlock();
+	return ndev;
+}
+
+/* Address vector of the group, for the event that tells of the membership. */
+static int rcm_mcast_ah(struct rcm_id *priv, const union rcm_addr *addr,
+			struct net_device *ndev, struct rdma_ah_attr *ah)
+{
+	enum ib_gid_type type = priv->sgid_attr->gid_type;
+	struct ib_sa_mcmember_rec rec = {
+		.port_gid = priv->sgid_attr->gid,
+		.qkey = cpu_to_be32(priv->qkey),
+		.pkey = cpu_to_be16(0xffff),
+		.rate = IB_RATE_PORT_CURRENT,
+		.mtu = iboe_get_mtu(ndev->mtu),
+		.hop_limit = type == IB_GID_TYPE_ROCE_UDP_ENCAP ?
+				     IPV6_DEFAULT_HOPLIMIT :
+				     1,
+		.traffic_class = priv->tos_set ? priv->tos : 0,
+	};
+
+	rcm_mcast_gid(addr, type, &rec.mgid);
+	if (!rec.mtu)
+		return -EINVAL;
+	return ib_init_ah_from_mcmember(priv->device->ib, priv->id.port_num,
+					&rec, ndev, type, ah);
+}
+
+static struct rcm_mcast *rcm_mcast_find(struct rcm_id *priv, u32 number)
+{
+	struct rcm_mcast *mcast;
+
+	list_for_each_entry(mcast, &priv->mcasts, node) {
+		if (mcast->number == number)
+			return mcast;
+	}
+	return NULL;
+}
+
+static void rcm_mcast_free(struct rcm_mcast *mcast)
+{
+	if (mcast->ndev) {
+		rcm_mcast_report(mcast->ndev, &mcast->addr, false);
+		dev_put(mcast->ndev);
+	}
+	kfree(mcast);
+}
+
+static int rcm_mcast_check(struct rcm_id *priv, const union rcm_addr *addr,
+			   u32 number)
+{
+	if (priv->state == RCM_STATE_REMOVED)
+		return -ENODEV;
+	if (!priv->device || priv->id.qp_type != IB_QPT_UD ||
+	    (priv->state != RCM_STATE_BOUND &&
+	     priv->state != RCM_STATE_ADDR_RESOLVED))
+		return -EINVAL;
+	if (!rcm_addr_is_multicast(addr) || !number)
+		return -EINVAL;
+	return rcm_mcast_find(priv, number) ? -EEXIST : 0;
+}
+
+/**
+ * rcm_mcast_join - become member of a group
+ * @priv: datagram identifier with a device, BOUND or ADDR_RESOLVED, with its
+ *	mutex held
+ * @addr: group
+ * @send_only: nothing is to be received, so nothing is reported
+ * @number: the consumer's number for the membership, not 0
+ *
+ * Reports MULTICAST_JOIN before it returns 0.
+ *
+ * Context: process; takes the rtnl lock.
+ * Return: 0; -EINVAL for an identifier or address that is not fit; -EEXIST
+ * when @number is in use; -ENODEV; -ENOMEM.
+ */
+int rcm_mcast_join(struct rcm_id *priv, const union rcm_addr *addr,
+		   bool send_only, u32 number)
+{
+	struct rdma_cm_event event = {
+		.event = RDMA_CM_EVENT_MULTICAST_JOIN,
+		.param.ud.qp_num = 0xffffff,
+	};
+	struct rcm_mcast *mcast;
+	struct net_device *ndev;
+	int ret;
+
+	ret = rcm_mcast_check(priv, addr, number);
+	if (ret)
+		return ret;
+	rcm_set_qkey(priv, 0);
+	ndev = rcm_mcast_ndev(priv);
+	if (IS_ERR(ndev))
+		return PTR_ERR(ndev);
+
+	ret = -ENOMEM;
+	mcast = kzalloc(sizeof(*mcast), GFP_KERNEL_ACCOUNT);
+	if (!mcast)
+		goto err_ndev;
+	mcast->number = number;
+	mcast->addr = *addr;
+	ret = rcm_mcast_ah(priv, addr, ndev, &event.param.ud.ah_attr);
+	if (ret)
+		goto err_free;
+	if (!send_only) {
+		ret = rcm_mcast_report(ndev, addr, true);
+		if (ret)
+			goto err_ah;
+		mcast->ndev = ndev;
+	}
+	list_add_tail(&mcast->node, &priv->mcasts);
+
+	event.param.ud.qkey = priv->qkey;
+	event.param.ud.private_data = &number;
+	rcm_id_dispatch(priv, &event);
+	rdma_destroy_ah_attr(&event.param.ud.ah_attr);
+	if (send_only)
+		dev_put(ndev);
+	return 0;
+
+err_ah:
+	rdma_destroy_ah_attr(&event.param.ud.ah_attr);
+err_free:
+	kfree(mcast);
+err_ndev:
+	dev_put(ndev);
+	return ret;
+}
+
+/**
+ * rcm_mcast_leave - end a membership
+ * @priv: identifier, with its mutex held
+ * @number: what rcm_mcast_join() was given
+ *
+ * Context: process; takes the rtnl lock.
+ * Return: 0; -ENOENT when there is no such membership.
+ */
+int rcm_mcast_leave(struct rcm_id *priv, u32 number)
+{
+	struct rcm_mcast *mcast = rcm_mcast_find(priv, number);
+
+	if (!mcast)
+		return -ENOENT;
+	list_del(&mcast->node);
+	rcm_mcast_free(mcast);
+	return 0;
+}
+
+/**
+ * rcm_mcast_leave_all - end all memberships
+ * @priv: identifier that nobody else changes
+ */
+void rcm_mcast_leave_all(struct rcm_id *priv)
+{
+	struct rcm_mcast *mcast, *next;
+
+	list_for_each_entry_safe(mcast, next, &priv->mcasts, node) {
+		list_del(&mcast->node);
+		rcm_mcast_free(mcast);
+	}
+}
