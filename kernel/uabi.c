@@ -129,6 +129,13 @@ static void rcm_uctx_unlock(struct rcm_uctx *ctx)
 	rcm_uctx_put(ctx);
 }
 
+static bool rcm_ib_has_qp_type(u8 qp_type)
+{
+	return qp_type == IB_QPT_RC || qp_type == IB_QPT_UC ||
+	       qp_type == IB_QPT_UD || qp_type == IB_QPT_XRC_INI ||
+	       qp_type == IB_QPT_XRC_TGT;
+}
+
 static int rcm_check_qp_type(u16 ps, u8 *qp_type)
 {
 	switch (ps) {
@@ -144,8 +151,7 @@ static int rcm_check_qp_type(u16 ps, u8 *qp_type)
 	case RDMA_PS_IB:
 		if (!*qp_type)
 			*qp_type = IB_QPT_RC;
-		return *qp_type == IB_QPT_RC || *qp_type == IB_QPT_UD ? 0 :
-									-EINVAL;
+		return rcm_ib_has_qp_type(*qp_type) ? 0 : -EINVAL;
 	default:
 		return -EPROTONOSUPPORT;
 	}

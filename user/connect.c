@@ -24,6 +24,9 @@ static int rcm_check_param(const struct rcm_id *id,
 		return 0;
 	if (param->private_data_len && !param->private_data)
 		return rcm_fail(EINVAL);
+	/* Datagrams have none of these. */
+	if (rcm_id_is_ud(id))
+		return 0;
 	if (param->responder_resources != RDMA_MAX_RESP_RES &&
 	    param->responder_resources > dev->max_responder_resources)
 		return rcm_fail(EINVAL);
@@ -134,8 +137,9 @@ static int rcm_connect(struct rcm_id *id, const struct rdma_conn_param *param)
  * @conn_param: parameters; RDMA_MAX_RESP_RES and RDMA_MAX_INIT_DEPTH stand for
  *	the device's limits; NULL: these limits, retry counts 7, no private data
  *
- * At most 56 bytes of private data on RoCE and InfiniBand.  Does not wait
- * unless the identifier is synchronous.  RDMA_CM_EVENT_ESTABLISHED,
+ * At most 56 bytes of private data on RoCE and InfiniBand, 180 of a datagram
+ * identifier, which asks for the peer's address and queue pair only.  Does not
+ * wait unless the identifier is synchronous.  RDMA_CM_EVENT_ESTABLISHED,
  * RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_UNREACHABLE or
  * RDMA_CM_EVENT_CONNECT_ERROR follows; for an identifier without a queue pair
  * RDMA_CM_EVENT_CONNECT_RESPONSE instead of the first, to be answered by
@@ -263,7 +267,7 @@ static int rcm_accept(struct rcm_id *id, const struct rdma_conn_param *param)
 
 	if (rcm_fill_param(&cmd.conn, id, param))
 		return -1;
-	if (id->id.qp && rcm_qp_connect(id))
+	if (id->id.qp && !rcm_id_is_ud(id) && rcm_qp_connect(id))
 		return -1;
 	if (rcm_fill_ece(&cmd.ece, id))
 		return -1;
@@ -281,9 +285,11 @@ static int rcm_accept(struct rcm_id *id, const struct rdma_conn_param *param)
  *	the smaller of what the peer offers and the device's limit; NULL: these,
  *	and no private data
  *
- * At most 196 bytes of private data on RoCE and InfiniBand.  Does not wait
- * unless the identifier is synchronous.  RDMA_CM_EVENT_ESTABLISHED follows;
- * RDMA_CM_EVENT_DISCONNECTED may come without it when the peer is quick.
+ * At most 196 bytes of private data on RoCE and InfiniBand, 136 of a datagram
+ * identifier.  Does not wait unless the identifier is synchronous.
+ * RDMA_CM_EVENT_ESTABLISHED follows; RDMA_CM_EVENT_DISCONNECTED may come
+ * without it when the peer is quick.  A datagram identifier is done when the
+ * call returns, and no event follows.
  *
  * Follows rdma_accept(3).
  *
@@ -307,7 +313,7 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 		rcm_set_limits(priv, offered);
 		return rcm_fail(error);
 	}
-	return rcm_complete(priv);
+	return rcm_id_is_ud(priv) ? 0 : rcm_complete(priv);
 }
 
 static int rcm_reject(struct rdma_cm_id *id, const void *private_data,
@@ -341,7 +347,8 @@ static int rcm_reject(struct rdma_cm_id *id, const void *private_data,
  * @private_data: data for the peer, or NULL
  * @private_data_len: bytes of it, at most 148 on RoCE and InfiniBand
  *
- * The peer gets RDMA_CM_EVENT_REJECTED with status 28.  Does not wait.
+ * The peer gets RDMA_CM_EVENT_REJECTED with status 28, of a datagram
+ * identifier RDMA_CM_EVENT_UNREACHABLE with status 2.  Does not wait.
  *
  * Follows rdma_reject(3).
  *

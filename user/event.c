@@ -68,6 +68,23 @@ static void rcm_copy_conn(struct rcm_cm_event *evt,
 	to->qp_num = from->qp_num;
 }
 
+static void rcm_copy_ud(struct rcm_cm_event *evt, const struct rcm_event *in)
+{
+	struct rdma_ud_param *to = &evt->event.param.ud;
+	const struct rcm_conn_param *from = &in->out_conn;
+
+	to->private_data_len =
+		from->private_data_len > 0xff ? 0xff : from->private_data_len;
+	if (to->private_data_len) {
+		memcpy(evt->private_data, from->private_data,
+		       to->private_data_len);
+		to->private_data = evt->private_data;
+	}
+	rcm_copy_ah(&to->ah_attr, &in->out_qp.ah);
+	to->qp_num = from->qp_num;
+	to->qkey = from->qkey;
+}
+
 static void rcm_note_qp(struct rcm_id *id, const struct rcm_qp_attr *attr)
 {
 	if (attr->init_mask || attr->rtr_mask || attr->rts_mask)
@@ -205,7 +222,7 @@ static void rcm_on_event(struct rcm_channel *ch, const struct rcm_event *in,
 		rcm_on_response(ch, in, evt);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		id->connected = true;
+		id->connected = !rcm_id_is_ud(id);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		rcm_qp_error(id);
@@ -220,6 +237,15 @@ static void rcm_on_event(struct rcm_channel *ch, const struct rcm_event *in,
 	default:
 		break;
 	}
+}
+
+/* False when the application left the group before it heard that it joined. */
+static bool rcm_on_multicast(const struct rcm_event *in,
+			     struct rcm_cm_event *evt)
+{
+	if (in->out_event != RDMA_CM_EVENT_MULTICAST_JOIN)
+		return true;
+	return rcm_mcast_joined(evt, in->out_new_handle, &in->out_qp.ah);
 }
 
 /* The kernel knows no number for a request's identifier until it is accepted. */
@@ -238,18 +264,22 @@ static int rcm_dispatch(struct rcm_channel *ch, const struct rcm_event *in,
 		return RCM_NOTHING;
 	memset(&evt->event, 0, sizeof(evt->event));
 	evt->ref = ref;
+	evt->mcast = NULL;
 	evt->reason = in->out_reason;
 	evt->event.id = &ref->id->id;
 	evt->event.event = in->out_event;
 	evt->event.status = in->out_status;
-	rcm_copy_conn(evt, &in->out_conn);
+	if (rcm_id_is_ud(ref->id))
+		rcm_copy_ud(evt, in);
+	else
+		rcm_copy_conn(evt, &in->out_conn);
 	if (in->out_event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return rcm_on_request(ch, in, evt);
 	/*
 	 * librdmacm shows none of these to the application either: it learns
 	 * of them when it tries to accept.
 	 */
-	if (rcm_too_early(in)) {
+	if (rcm_too_early(in) || !rcm_on_multicast(in, evt)) {
 		rcm_ref_ack(ref);
 		return RCM_NOTHING;
 	}
@@ -363,6 +393,8 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
 		return rcm_fail(EINVAL);
 	evt = (struct rcm_cm_event *)event;
 	ref = evt->ref;
+	if (evt->mcast)
+		rcm_mcast_ack(ref->id, evt->mcast);
 	free(evt);
 	rcm_ref_ack(ref);
 	return 0;
@@ -386,7 +418,8 @@ void rcm_drop_event(struct rcm_id *id)
  * @event: event
  *
  * Return: 0 when nothing failed, otherwise a positive errno: ECONNREFUSED when
- * the peer refused, for whatever reason; what the kernel said; or EPROTO when
+ * the peer refused, for whatever reason (a datagram peer's refusal is
+ * UNREACHABLE with the status of its reply); what the kernel said; or EPROTO when
  * that is a number of the device's own.
  */
 int rcm_event_errno(const struct rdma_cm_event *event)
@@ -395,5 +428,9 @@ int rcm_event_errno(const struct rdma_cm_event *event)
 
 	if (!event->status)
 		return 0;
-	return event->event == RDMA_CM_EVENT_REJECTED ? ECONNREFUSED : error;
+	if (event->event == RDMA_CM_EVENT_REJECTED)
+		return ECONNREFUSED;
+	if (event->event == RDMA_CM_EVENT_UNREACHABLE && event->status > 0)
+		return ECONNREFUSED;
+	return error;
 }

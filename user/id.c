@@ -56,6 +56,7 @@ static void rcm_id_free(struct rcm_id *id)
 		rcm_device_put(id->dev);
 	pthread_cond_destroy(&id->acked);
 	pthread_mutex_destroy(&id->lock);
+	rcm_mcast_free_all(id);
 	free(id->ep_attr);
 	free(id->connect_data);
 	free(id->ref);
@@ -86,17 +87,35 @@ static void rcm_ref_wait(struct rcm_ref *ref, __u32 reported)
 	pthread_mutex_unlock(&id->lock);
 }
 
-static int rcm_check_ps(enum rdma_port_space ps, enum ibv_qp_type qp_type)
+/**
+ * rcm_ps_qp_type - the usual type of queue pair of a port space
+ * @ps: port space
+ */
+enum ibv_qp_type rcm_ps_qp_type(int ps)
+{
+	return ps == RDMA_PS_UDP || ps == RDMA_PS_IPOIB ? IBV_QPT_UD :
+							  IBV_QPT_RC;
+}
+
+/**
+ * rcm_ps_has_qp_type - whether a type of queue pair goes with a port space
+ * @ps: port space
+ * @qp_type: type of queue pair
+ */
+bool rcm_ps_has_qp_type(int ps, int qp_type)
 {
 	switch (ps) {
 	case RDMA_PS_TCP:
-	case RDMA_PS_IB:
-		return qp_type == IBV_QPT_RC ? 0 : rcm_fail(EPROTONOSUPPORT);
+		return qp_type == IBV_QPT_RC;
 	case RDMA_PS_UDP:
 	case RDMA_PS_IPOIB:
-		return rcm_fail(EPROTONOSUPPORT);
+		return qp_type == IBV_QPT_UD;
+	case RDMA_PS_IB:
+		return qp_type == IBV_QPT_RC || qp_type == IBV_QPT_UC ||
+		       qp_type == IBV_QPT_UD || qp_type == IBV_QPT_XRC_SEND ||
+		       qp_type == IBV_QPT_XRC_RECV;
 	default:
-		return rcm_fail(EINVAL);
+		return false;
 	}
 }
 
@@ -117,8 +136,8 @@ int rcm_id_create(struct rdma_event_channel *channel, struct rcm_id **out,
 	struct rcm_channel *ch;
 	struct rcm_id *id;
 
-	if (rcm_check_ps(ps, qp_type))
-		return -1;
+	if (!rcm_ps_has_qp_type(ps, qp_type))
+		return rcm_fail(EINVAL);
 	ch = channel ? to_rcm_channel(channel) : rcm_channel_create();
 	if (!ch)
 		return -1;
@@ -193,15 +212,15 @@ int rcm_id_need_handle(struct rcm_id *id)
  *	that ended the last one
  * @id: where to put the identifier
  * @context: the application's own, unchanged in id->context
- * @ps: RDMA_PS_TCP, or RDMA_PS_IB for a reliable connection
+ * @ps: RDMA_PS_TCP or RDMA_PS_IB for a reliable connection, RDMA_PS_UDP or
+ *	RDMA_PS_IPOIB for datagrams
  *
  * Makes no system call when a channel is given.  Does not wait.
  *
  * Follows rdma_create_id(3).
  *
  * Return: 0, or -1 with errno: EINVAL (@id is NULL, or @ps is no port space),
- * EPROTONOSUPPORT (@ps is not supported: RDMA_PS_UDP, RDMA_PS_IPOIB), ENOMEM;
- * without @channel also those of rdma_create_event_channel().
+ * ENOMEM; without @channel also those of rdma_create_event_channel().
  */
 int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id,
 		   void *context, enum rdma_port_space ps)
@@ -211,7 +230,7 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id,
 
 	if (!id)
 		return rcm_fail(EINVAL);
-	ret = rcm_id_create(channel, &priv, context, ps, IBV_QPT_RC);
+	ret = rcm_id_create(channel, &priv, context, ps, rcm_ps_qp_type(ps));
 	if (!ret)
 		*id = &priv->id;
 	return ret;

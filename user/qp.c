@@ -12,7 +12,12 @@
 /* The kernel's masks have bits of its own beyond the last of verbs'. */
 #define RCM_QP_MASK ((IBV_QP_RATE_LIMIT << 1) - 1)
 
-static void rcm_copy_ah(struct ibv_ah_attr *to, const struct rcm_ah *from)
+/**
+ * rcm_copy_ah - an address vector as verbs has it
+ * @to: written whole
+ * @from: the kernel's
+ */
+void rcm_copy_ah(struct ibv_ah_attr *to, const struct rcm_ah *from)
 {
 	memcpy(&to->grh.dgid, from->dgid, sizeof(to->grh.dgid));
 	to->grh.flow_label = from->flow_label;
@@ -102,7 +107,7 @@ static bool rcm_same_init(const struct rcm_qp_attr *a,
 			  const struct rcm_qp_attr *b)
 {
 	return a->init_mask == b->init_mask &&
-	       a->qp_access_flags == b->qp_access_flags &&
+	       a->qp_access_flags == b->qp_access_flags && a->qkey == b->qkey &&
 	       a->pkey_index == b->pkey_index && a->port_num == b->port_num;
 }
 
@@ -143,6 +148,18 @@ static int rcm_qp_rts(struct rcm_id *id, struct ibv_qp *qp)
 		return -1;
 	attr.max_rd_atomic = id->initiator_depth;
 	return rcm_modify_qp(qp, IBV_QPS_RTS, &attr, mask);
+}
+
+/* A datagram queue pair waits for nobody. */
+static int rcm_qp_init_ud(struct rcm_id *id, struct ibv_qp *qp)
+{
+	static const struct rcm_qp_attr none;
+
+	if (rcm_qp_init(id, qp) ||
+	    rcm_modify_qp(qp, IBV_QPS_RTR, &none, IBV_QP_STATE))
+		return -1;
+	return rcm_modify_qp(qp, IBV_QPS_RTS, &none,
+			     IBV_QP_STATE | IBV_QP_SQ_PSN);
 }
 
 static int rcm_qp_set_ece(struct rcm_id *id, struct ibv_qp *qp)
@@ -299,7 +316,8 @@ static int rcm_create_qp(struct rdma_cm_id *id,
 	if (!qp)
 		goto err_cqs;
 	memset(&priv->init_attr, 0, sizeof(priv->init_attr));
-	if (rcm_qp_init(priv, qp))
+	if (rcm_id_is_ud(priv) ? rcm_qp_init_ud(priv, qp) :
+				 rcm_qp_init(priv, qp))
 		goto err_qp;
 	id->pd = qp->pd;
 	id->qp = qp;
@@ -321,15 +339,16 @@ err_cqs:
  * @qp_init_attr: attributes as for ibv_create_qp_ex(); on return its cap is
  *	what the queue pair has, the rest is as it was
  *
- * The queue pair is in state INIT afterwards, receives can be posted, and the
- * library moves it further when the connection is made.  Without a protection
+ * Receives can be posted afterwards.  A datagram queue pair is ready to send;
+ * any other is in state INIT, and the library moves it further when the
+ * connection is made.  Without a protection
  * domain the device's default one is used.  Completion queues that are not
  * given are made, each with a completion channel, and are in the identifier.
  *
  * Follows rdma_create_qp(3).  Does not wait.
  *
  * Return: 0, or -1 with errno: EINVAL (NULL, no device yet, it has a queue
- * pair, protection domain of another device), EOPNOTSUPP (not IBV_QPT_RC), and
+ * pair, protection domain of another device), EOPNOTSUPP (another type than id->qp_type), and
  * those of ibv_create_cq(), ibv_create_qp_ex() and ibv_modify_qp().
  */
 int rdma_create_qp_ex(struct rdma_cm_id *id,

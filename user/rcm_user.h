@@ -119,6 +119,34 @@ struct rcm_device {
 };
 
 /**
+ * struct rcm_mcast - membership of a multicast group
+ * @next: in the identifier's list, newest first
+ * @number: its number, unique for the identifier, repeated in its event
+ * @send_only: the queue pair is not attached
+ * @attached: the queue pair is
+ * @reported: its event was given to the application
+ * @acked: and acknowledged
+ * @mgid: what the queue pair is attached to
+ * @mlid: likewise
+ * @context: the application's
+ * @addr: group
+ *
+ * All of it is under the identifier's lock.
+ */
+struct rcm_mcast {
+	struct rcm_mcast *next;
+	__u32 number;
+	bool send_only;
+	bool attached;
+	bool reported;
+	bool acked;
+	union ibv_gid mgid;
+	__u16 mlid;
+	void *context;
+	struct sockaddr_storage addr;
+};
+
+/**
  * struct rcm_id - an identifier
  * @id: what the application sees; first
  * @uid: its number, unique in the process
@@ -140,6 +168,8 @@ struct rcm_device {
  * @connect_len: bytes of it
  * @ep_pd: for the queue pairs of a passive endpoint's requests
  * @ep_attr: likewise, or NULL
+ * @mcasts: memberships of multicast groups; @lock
+ * @last_mcast: number given last; @lock
  */
 struct rcm_id {
 	struct rdma_cm_id id;
@@ -162,6 +192,8 @@ struct rcm_id {
 	void *connect_data;
 	struct ibv_pd *ep_pd;
 	struct ibv_qp_init_attr *ep_attr;
+	struct rcm_mcast *mcasts;
+	__u32 last_mcast;
 };
 
 /**
@@ -169,12 +201,14 @@ struct rcm_id {
  * @event: what the application sees; first
  * @ref: where acknowledging it counts
  * @reason: why it failed
+ * @mcast: membership that it tells of, or NULL
  * @private_data: storage for the event's private data
  */
 struct rcm_cm_event {
 	struct rdma_cm_event event;
 	struct rcm_ref *ref;
 	struct rcm_reason reason;
+	struct rcm_mcast *mcast;
 	__u8 private_data[RCM_MAX_PRIVATE_DATA];
 };
 
@@ -192,6 +226,11 @@ static inline struct rcm_channel *
 to_rcm_channel(struct rdma_event_channel *channel)
 {
 	return (struct rcm_channel *)channel;
+}
+
+static inline bool rcm_id_is_ud(const struct rcm_id *id)
+{
+	return id->id.qp_type == IBV_QPT_UD;
 }
 
 static inline struct rcm_channel *rcm_id_channel(const struct rcm_id *id)
@@ -221,6 +260,8 @@ struct rcm_ref *rcm_channel_find(struct rcm_channel *ch, __u32 handle,
 				 __u64 uid);
 
 /* id.c */
+enum ibv_qp_type rcm_ps_qp_type(int ps);
+bool rcm_ps_has_qp_type(int ps, int qp_type);
 int rcm_id_create(struct rdma_event_channel *channel, struct rcm_id **out,
 		  void *context, enum rdma_port_space ps,
 		  enum ibv_qp_type qp_type);
@@ -241,7 +282,14 @@ struct rcm_device *rcm_device_get(const struct rcm_endpoint *ep);
 void rcm_device_put(struct rcm_device *dev);
 void rcm_device_gone(struct rcm_device *dev);
 
+/* multicast.c */
+bool rcm_mcast_joined(struct rcm_cm_event *evt, __u32 number,
+		      const struct rcm_ah *ah);
+void rcm_mcast_ack(struct rcm_id *id, struct rcm_mcast *mcast);
+void rcm_mcast_free_all(struct rcm_id *id);
+
 /* qp.c */
+void rcm_copy_ah(struct ibv_ah_attr *to, const struct rcm_ah *from);
 int rcm_qp_connect(struct rcm_id *id);
 void rcm_qp_error(struct rcm_id *id);
 

@@ -201,8 +201,10 @@ struct rcm_info {
  * @flags: must be 0
  * @uid: the caller's own number, returned in events of this identifier
  * @ps: port space: RDMA_PS_TCP, RDMA_PS_UDP, RDMA_PS_IPOIB or RDMA_PS_IB
- * @qp_type: IB_QPT_RC (2) or IB_QPT_UD (4), or 0 for the port space's usual
- *	type
+ * @qp_type: IB_QPT_RC (2) with RDMA_PS_TCP, IB_QPT_UD (4) with RDMA_PS_UDP and
+ *	RDMA_PS_IPOIB, either of them, IB_QPT_UC (3), IB_QPT_XRC_INI (9) or
+ *	IB_QPT_XRC_TGT (10) with RDMA_PS_IB; or 0 for the usual one, which for
+ *	RDMA_PS_IB is IB_QPT_RC
  * @reserved: must be 0
  * @out_handle: handle of the new identifier
  *
