@@ -126,6 +126,16 @@ void rcm_connect_stop_timer(struct rcm_id *priv)
 }
 
 /**
+ * rcm_connect_timer_runs - whether it will say when time is up
+ * @priv: identifier, with its mutex held
+ */
+bool rcm_connect_timer_runs(struct rcm_id *priv)
+{
+	return priv->state == RCM_STATE_REQ_SENT &&
+	       delayed_work_pending(&priv->connect_timer);
+}
+
+/**
  * rcm_connect - send a connection request
  * @priv: identifier in state ROUTE_RESOLVED, with its mutex held
  * @conn: parameters; read resources of 0xff are replaced by the device's

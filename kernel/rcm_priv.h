@@ -299,6 +299,7 @@ int rcm_connect(struct rcm_id *priv, struct rdma_conn_param *conn);
 int rcm_accept(struct rcm_id *priv, struct rdma_conn_param *conn);
 void rcm_connect_timed_out(struct work_struct *work);
 void rcm_connect_stop_timer(struct rcm_id *priv);
+bool rcm_connect_timer_runs(struct rcm_id *priv);
 int rcm_establish(struct rcm_id *priv);
 int rcm_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason);
 int rcm_disconnect(struct rcm_id *priv);

@@ -143,6 +143,9 @@ int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 		return 0;
 
 	mutex_lock(&priv->mutex);
+	/* It is tried no more, but the time that was asked for is not over. */
+	if (op == RCM_OP_NO_ANSWER && rcm_connect_timer_runs(priv))
+		goto out;
 	/* Our request could not be sent: the time wait stands for its answer. */
 	if (op == RCM_OP_TIMEWAIT_EXIT && priv->state == RCM_STATE_CLOSING)
 		op = RCM_OP_DREQ_NO_ANSWER;
@@ -368,8 +371,9 @@ __be64 rcm_ib_service_id(struct rcm_id *priv)
 }
 
 /*
- * Time between two tries, encoded: the longest 4.096 us * 2^n that lets all
- * tries go out in the time there is. What is left at the end is the timer's.
+ * What the peer gets for its answer, encoded: the longest 4.096 us * 2^n that
+ * lets all tries go out in the time there is. For a connection ib_cm adds the
+ * way there and back. What is left at the end is the timer's.
  */
 u8 rcm_ib_timeout(struct rcm_id *priv)
 {
@@ -377,7 +381,10 @@ u8 rcm_ib_timeout(struct rcm_id *priv)
 
 	if (!usec)
 		return RCM_IB_RESPONSE_TIMEOUT;
-	usec = div_u64(usec, priv->connect_tries * 4);
+	usec = div_u64(usec, priv->connect_tries);
+	if (priv->id.qp_type != IB_QPT_UD)
+		usec -= min(usec, 8ULL << priv->path.packet_life_time);
+	usec /= 4;
 	return clamp_t(int, usec ? ilog2(usec) : 0, RCM_IB_MIN_TIMEOUT,
 		       RCM_IB_RESPONSE_TIMEOUT);
 }

@@ -17,10 +17,12 @@ packages() {
 	guest)	# what runs inside the kernels under test
 		echo rdmacm-utils ibverbs-providers ibverbs-utils iproute2 kmod busybox-static \
 			strace procps ;;
+	apps)	# the unmodified programs of selftests/apps
+		echo perftest qperf fio libfabric-bin ucx-utils dapl2-utils iperf qemu-system-x86 ;;
 	lint)
 		echo sparse cppcheck clang-format perl python3 git ;;
 	*)
-		die "packages.sh: unknown purpose '$1' (build kernel vm guest lint)" ;;
+		die "packages.sh: unknown purpose '$1' (build kernel vm guest apps lint)" ;;
 	esac
 }
 

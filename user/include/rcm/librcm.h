@@ -26,6 +26,17 @@ extern "C" {
 #define EAI_QPTYPE (-200)
 #endif
 
+/*
+ * rdma_set_option() with level RCM_OPTION, of <rdma/rcm.h>, before
+ * rdma_connect(); each value is a uint32_t:
+ *
+ * RCM_OPTION_CONNECT_TIMEOUT: after how many milliseconds a connect without
+ *	answer ends with RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT.  0, the default,
+ *	leaves it to the number of tries.
+ * RCM_OPTION_CONNECT_TRIES: how often the request is sent, 1 to 16 times, 16
+ *	by default, 4.6 s apart or shared out in the time that there is.
+ */
+
 /* All of them are documented where they are defined, user/reason.c. */
 const struct rcm_reason *rcm_event_reason(const struct rdma_cm_event *event);
 int rcm_last_reason(struct rdma_cm_id *id, struct rcm_reason *reason);
