@@ -204,7 +204,8 @@ static int rcm_cmd_info(struct rcm_file *file, void *arg)
 	info->out_features = RCM_FEATURE_ROCE | RCM_FEATURE_CREATE_ON_USE |
 			     RCM_FEATURE_RESOLVE_BOTH | RCM_FEATURE_DATAGRAM |
 			     RCM_FEATURE_MULTICAST | RCM_FEATURE_TRANSLATE |
-			     RCM_FEATURE_CONNECT_TIMEOUT;
+			     RCM_FEATURE_CONNECT_TIMEOUT |
+			     RCM_FEATURE_WRITE_EVENT;
 	info->out_max_ids = READ_ONCE(max_ids);
 	info->out_max_backlog = RCM_MAX_BACKLOG;
 	memset(info->out_version, 0, sizeof(info->out_version));
@@ -732,6 +733,23 @@ static int rcm_cmd_translate(struct rcm_file *file, void *arg)
 			     &translate->out_endpoint);
 }
 
+static int rcm_cmd_write_event(struct rcm_file *file, void *arg)
+{
+	struct rcm_write_event *write = arg;
+	struct rcm_uctx *ctx;
+	int ret;
+
+	if (write->event != RCM_EVENT_USER &&
+	    write->event != RCM_EVENT_INTERNAL)
+		return -EINVAL;
+	ctx = rcm_uctx_lock(file, write->handle);
+	if (!ctx)
+		return -ENOENT;
+	ret = rcm_uevent_write(ctx, write);
+	rcm_uctx_unlock(ctx);
+	return ret;
+}
+
 static int rcm_cmd_query(struct rcm_file *file, void *arg)
 {
 	struct rcm_query *query = arg;
@@ -839,6 +857,7 @@ union rcm_uabi_arg {
 	struct rcm_migrate migrate;
 	struct rcm_join_multicast join_multicast;
 	struct rcm_translate translate;
+	struct rcm_write_event write_event;
 };
 
 #define RCM_UABI_CMD(nr, type, last, run_fn, undo_fn)                  \
@@ -881,6 +900,8 @@ static const struct rcm_uabi_cmd rcm_uabi_cmds[] = {
 	RCM_UABI_CMD(LEAVE_MULTICAST, rcm_leave_multicast, reserved,
 		     rcm_cmd_leave_multicast, NULL),
 	RCM_UABI_CMD(TRANSLATE, rcm_translate, out_endpoint, rcm_cmd_translate,
+		     NULL),
+	RCM_UABI_CMD(WRITE_EVENT, rcm_write_event, arg, rcm_cmd_write_event,
 		     NULL),
 };
 

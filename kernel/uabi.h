@@ -75,6 +75,7 @@ u32 rcm_uevent_purge(struct rcm_uctx *ctx);
 void rcm_uevent_free_spare(struct rcm_uctx *ctx);
 u32 rcm_uevent_migrate(struct rcm_uctx *ctx, struct rcm_file *to, u32 handle);
 int rcm_uevent_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
+int rcm_uevent_write(struct rcm_uctx *ctx, const struct rcm_write_event *write);
 int rcm_uevent_read(struct rcm_file *file, void __user *arg, u32 size,
 		    bool dont_wait);
 int rcm_uevent_init(void);

@@ -291,6 +291,49 @@ int rcm_uevent_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
+static bool rcm_uevent_room_to_write(struct rcm_uctx *ctx)
+{
+	struct rcm_uevent *uevent;
+	struct rcm_file *file;
+	unsigned int count = 0;
+
+	file = rcm_uctx_lock_file(ctx);
+	list_for_each_entry(uevent, &ctx->events, ctx_node) {
+		if (uevent->event.out_event >= RCM_EVENT_USER)
+			count++;
+	}
+	spin_unlock(&file->lock);
+	return count < RCM_MAX_WRITTEN_EVENTS;
+}
+
+/**
+ * rcm_uevent_write - queue an event that the user made
+ * @ctx: identifier, with its mutex held
+ * @write: the event, checked by the caller
+ *
+ * Return: 0; -ENOBUFS when too many were not read yet; -ENOMEM.
+ */
+int rcm_uevent_write(struct rcm_uctx *ctx, const struct rcm_write_event *write)
+{
+	struct rcm_conn_param *conn;
+	struct rcm_uevent *uevent;
+
+	if (!rcm_uevent_room_to_write(ctx))
+		return -ENOBUFS;
+	uevent = kmem_cache_zalloc(rcm_uevent_cache, GFP_KERNEL_ACCOUNT);
+	if (!uevent)
+		return -ENOMEM;
+	conn = &uevent->event.out_conn;
+	uevent->event.out_event = write->event;
+	uevent->event.out_status = write->status;
+	conn->private_data_len = sizeof(write->arg);
+	memcpy(conn->private_data, &write->arg, sizeof(write->arg));
+	rcm_id_endpoint(ctx->priv, &uevent->event.out_endpoint);
+	if (!rcm_uevent_queue(ctx, uevent))
+		rcm_uevent_free(uevent);
+	return 0;
+}
+
 /**
  * rcm_uevent_purge - drop the events of an identifier that nobody read
  * @ctx: identifier that is destroyed already, so that none is added

@@ -31,9 +31,9 @@ ticks() {
 }
 
 # A server is ready when it waits: no processor time for a while. One that
-# polls is given five seconds.
+# polls is given some time.
 until_idle() {
-	local session=$1 end=$((SECONDS + 5)) last= now calm=0
+	local session=$1 end=$((SECONDS + 20)) last= now calm=0
 	while [ -d "/proc/$session" ] && [ $SECONDS -lt $end ] && [ $calm -lt 3 ]; do
 		now=$(ticks "$session")
 		[ "$now" = "$last" ] && calm=$((calm + 1)) || calm=0

@@ -172,35 +172,33 @@ FIXTURE_VARIANT(dead_peer)
 	__u32 tries;
 	int least_ms;
 	int most_ms;
-	int sent;
 };
 
 /* clang-format off */
-/* The last one tells the peer that we gave up, which datagrams do not. */
 FIXTURE_VARIANT_ADD(dead_peer, rc_1s_once) {
 	.ps = RDMA_PS_TCP, .timeout_ms = 1000, .tries = 1,
-	.least_ms = 1000, .most_ms = 1100, .sent = 2,
+	.least_ms = 1000, .most_ms = 1100,
 };
 FIXTURE_VARIANT_ADD(dead_peer, rc_2s_2_tries) {
 	.ps = RDMA_PS_TCP, .timeout_ms = 2000, .tries = 2,
-	.least_ms = 2000, .most_ms = 2200, .sent = 3,
+	.least_ms = 2000, .most_ms = 2200,
 };
 FIXTURE_VARIANT_ADD(dead_peer, rc_5s_4_tries) {
 	.ps = RDMA_PS_TCP, .timeout_ms = 5000, .tries = 4,
-	.least_ms = 5000, .most_ms = 5500, .sent = 5,
+	.least_ms = 5000, .most_ms = 5500,
 };
 FIXTURE_VARIANT_ADD(dead_peer, ud_2s_3_tries) {
 	.ps = RDMA_PS_UDP, .timeout_ms = 2000, .tries = 3,
-	.least_ms = 2000, .most_ms = 2200, .sent = 3,
+	.least_ms = 2000, .most_ms = 2200,
 };
 FIXTURE_VARIANT_ADD(dead_peer, rc_3s_5_tries) {
 	.ps = RDMA_PS_TCP, .timeout_ms = 3000, .tries = 5,
-	.least_ms = 3000, .most_ms = 3300, .sent = 6,
+	.least_ms = 3000, .most_ms = 3300,
 };
 /* Tries alone: 4.1 s and twice the path's life time, 0.5 s, each. */
 FIXTURE_VARIANT_ADD(dead_peer, rc_2_tries) {
 	.ps = RDMA_PS_TCP, .tries = 2,
-	.least_ms = 8200, .most_ms = 10200, .sent = 2,
+	.least_ms = 8200, .most_ms = 10200,
 };
 /* clang-format on */
 
@@ -270,7 +268,9 @@ TEST_F(dead_peer, unreachable_in_time)
 	printf("# %lld ms, %d sent\n", took, packets_sent() - before);
 	EXPECT_LE(variant->least_ms, took);
 	EXPECT_GE(variant->most_ms, took);
-	EXPECT_EQ(variant->sent, packets_sent() - before);
+	/* The last one may be a word to the peer that we gave up. */
+	EXPECT_LE((int)variant->tries, packets_sent() - before);
+	EXPECT_GE((int)variant->tries + 1, packets_sent() - before);
 	EXPECT_FALSE(readable(self->channel, 0));
 }
 

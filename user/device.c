@@ -7,6 +7,7 @@
  * it does, until it was removed from the machine and its last user is gone.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -53,6 +54,8 @@ static void rcm_device_close(struct rcm_device *dev)
 	while (*pos != dev)
 		pos = &(*pos)->next;
 	*pos = dev->next;
+	if (dev->xrcd)
+		ibv_close_xrcd(dev->xrcd);
 	ibv_dealloc_pd(dev->pd);
 	ibv_close_device(dev->verbs);
 	free(dev);
@@ -193,6 +196,30 @@ void rcm_device_gone(struct rcm_device *dev)
 	rcm_devices_do_lock();
 	dev->gone = true;
 	rcm_devices_do_unlock();
+}
+
+/**
+ * rcm_device_xrcd - the default XRC domain of a device
+ * @dev: device
+ *
+ * Return: the domain, which lasts as long as the device is open; or NULL with
+ * errno as of ibv_open_xrcd(), EOPNOTSUPP where the device has no XRC.
+ */
+struct ibv_xrcd *rcm_device_xrcd(struct rcm_device *dev)
+{
+	struct ibv_xrcd_init_attr attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1,
+		.oflags = O_CREAT,
+	};
+	struct ibv_xrcd *xrcd;
+
+	rcm_devices_do_lock();
+	if (!dev->xrcd)
+		dev->xrcd = ibv_open_xrcd(dev->verbs, &attr);
+	xrcd = dev->xrcd;
+	rcm_devices_do_unlock();
+	return xrcd;
 }
 
 static struct ibv_context *rcm_device_share(struct ibv_device *ibdev)

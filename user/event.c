@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rcm/librcm.h>
+
 #include "rcm_user.h"
 
 /* Something was read that is not for the application. */
@@ -28,6 +30,9 @@ static const char *const rcm_event_names[] = {
 	[RDMA_CM_EVENT_MULTICAST_ERROR] = "RDMA_CM_EVENT_MULTICAST_ERROR",
 	[RDMA_CM_EVENT_ADDR_CHANGE] = "RDMA_CM_EVENT_ADDR_CHANGE",
 	[RDMA_CM_EVENT_TIMEWAIT_EXIT] = "RDMA_CM_EVENT_TIMEWAIT_EXIT",
+	[RCM_CM_EVENT_ADDRINFO_RESOLVED] = "RDMA_CM_EVENT_ADDRINFO_RESOLVED",
+	[RCM_CM_EVENT_ADDRINFO_ERROR] = "RDMA_CM_EVENT_ADDRINFO_ERROR",
+	[RCM_CM_EVENT_USER] = "RDMA_CM_EVENT_USER",
 };
 
 /**
@@ -248,6 +253,22 @@ static bool rcm_on_multicast(const struct rcm_event *in,
 	return rcm_mcast_joined(evt, in->out_new_handle, &in->out_qp.ah);
 }
 
+/*
+ * Not of the kernel's making.  RCM_EVENT_INTERNAL carries which event of the
+ * library's it stands for.
+ */
+static void rcm_on_written(const struct rcm_event *in, struct rcm_cm_event *evt)
+{
+	__u64 arg;
+
+	memcpy(&arg, in->out_conn.private_data, sizeof(arg));
+	memset(&evt->event.param, 0, sizeof(evt->event.param));
+	if (in->out_event == RCM_EVENT_INTERNAL)
+		evt->event.event = arg;
+	else
+		memcpy(&evt->event.param, &arg, sizeof(arg));
+}
+
 /* The kernel knows no number for a request's identifier until it is accepted. */
 static bool rcm_too_early(const struct rcm_event *in)
 {
@@ -269,6 +290,10 @@ static int rcm_dispatch(struct rcm_channel *ch, const struct rcm_event *in,
 	evt->event.id = &ref->id->id;
 	evt->event.event = in->out_event;
 	evt->event.status = in->out_status;
+	if (in->out_event >= RCM_EVENT_USER) {
+		rcm_on_written(in, evt);
+		return 0;
+	}
 	if (rcm_id_is_ud(ref->id))
 		rcm_copy_ud(evt, in);
 	else

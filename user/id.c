@@ -274,6 +274,7 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 	if (!id)
 		return rcm_fail(EINVAL);
 	priv = to_rcm_id(id);
+	rcm_resolution_stop(priv);
 	if (rcm_id_destroy_kernel(priv, &reported))
 		return -1;
 	rcm_drop_event(priv);

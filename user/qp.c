@@ -298,6 +298,13 @@ static int rcm_check_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 	}
 	if (!attr->pd || attr->pd->context != id->verbs)
 		return rcm_fail(EINVAL);
+	if (attr->qp_type == IBV_QPT_XRC_RECV &&
+	    !(attr->comp_mask & IBV_QP_INIT_ATTR_XRCD)) {
+		attr->xrcd = rcm_device_xrcd(to_rcm_id(id)->dev);
+		if (!attr->xrcd)
+			return -1;
+		attr->comp_mask |= IBV_QP_INIT_ATTR_XRCD;
+	}
 	return 0;
 }
 
@@ -417,37 +424,69 @@ void rdma_destroy_qp(struct rdma_cm_id *id)
 	rcm_destroy_cqs(id);
 }
 
+static bool rcm_srq_is_xrc(const struct ibv_srq_init_attr_ex *attr)
+{
+	return (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) &&
+	       attr->srq_type == IBV_SRQT_XRC;
+}
+
+/* An XRC queue has a domain and completions of its own. */
+static int rcm_complete_xrc(struct rdma_cm_id *id,
+			    struct ibv_srq_init_attr_ex *attr)
+{
+	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_XRCD) || !attr->xrcd) {
+		attr->xrcd = rcm_device_xrcd(to_rcm_id(id)->dev);
+		if (!attr->xrcd)
+			return -1;
+		attr->comp_mask |= IBV_SRQ_INIT_ATTR_XRCD;
+	}
+	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_CQ) || !attr->cq) {
+		if (rcm_create_cq(id, attr->attr.max_wr, &id->recv_cq,
+				  &id->recv_cq_channel))
+			return -1;
+		attr->cq = id->recv_cq;
+		attr->comp_mask |= IBV_SRQ_INIT_ATTR_CQ;
+	}
+	return 0;
+}
+
 /**
  * rdma_create_srq_ex - make a shared receive queue on an identifier
  * @id: identifier with an RDMA device
  * @attr: attributes as for ibv_create_srq_ex(), updated by it
  *
- * Queue pairs made on the identifier later use it.  Not yet supported: XRC.
+ * Queue pairs made on the identifier later use it.  A queue of type
+ * IBV_SRQT_XRC gets the device's default XRC domain and a completion queue,
+ * which is in the identifier, where it is given none.
  *
  * Follows rdma_create_srq(3).  Does not wait.
  *
  * Return: 0, or -1 with errno: EINVAL (NULL, no device yet, it has one,
- * protection domain of another device), EOPNOTSUPP (XRC), and those of
- * ibv_create_srq_ex().
+ * protection domain of another device), and those of ibv_create_srq_ex(),
+ * ibv_open_xrcd() and ibv_create_cq(): EOPNOTSUPP where the device has no XRC.
  */
 int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
 {
 	struct ibv_srq *srq;
+	int error;
 
 	if (!id || !attr || !id->verbs || id->srq)
 		return rcm_fail(EINVAL);
-	if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) &&
-	    attr->srq_type == IBV_SRQT_XRC)
-		return rcm_fail(EOPNOTSUPP);
 	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) || !attr->pd) {
 		attr->pd = to_rcm_id(id)->dev->pd;
 		attr->comp_mask |= IBV_SRQ_INIT_ATTR_PD;
 	}
 	if (attr->pd->context != id->verbs)
 		return rcm_fail(EINVAL);
-	srq = ibv_create_srq_ex(id->verbs, attr);
-	if (!srq)
+	if (rcm_srq_is_xrc(attr) && rcm_complete_xrc(id, attr))
 		return -1;
+	srq = ibv_create_srq_ex(id->verbs, attr);
+	if (!srq) {
+		error = errno;
+		if (!id->qp)
+			rcm_destroy_cqs(id);
+		return rcm_fail(error);
+	}
 	id->srq = srq;
 	id->pd = attr->pd;
 	return 0;
@@ -495,4 +534,6 @@ void rdma_destroy_srq(struct rdma_cm_id *id)
 		return;
 	ibv_destroy_srq(id->srq);
 	id->srq = NULL;
+	if (!id->qp)
+		rcm_destroy_cqs(id);
 }

@@ -35,6 +35,7 @@
 #define RCM_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 struct rcm_id;
+struct rcm_resolution;
 
 /**
  * struct rcm_ref - an identifier's place in a channel's table
@@ -97,6 +98,7 @@ struct rcm_channel {
  * @next: in the list of all
  * @verbs: the open device
  * @pd: its default protection domain
+ * @xrcd: its default XRC domain, or NULL when none was needed yet
  * @inode: of its directory in sysfs, to notice that it was replaced
  * @guid: node GUID, network order
  * @index: as in struct rcm_endpoint, negative when not known
@@ -109,6 +111,7 @@ struct rcm_device {
 	struct rcm_device *next;
 	struct ibv_context *verbs;
 	struct ibv_pd *pd;
+	struct ibv_xrcd *xrcd;
 	__u64 inode;
 	__be64 guid;
 	int index;
@@ -170,6 +173,7 @@ struct rcm_mcast {
  * @ep_attr: likewise, or NULL
  * @mcasts: memberships of multicast groups; @lock
  * @last_mcast: number given last; @lock
+ * @resolution: names being looked up, or what was found, or NULL; @lock
  */
 struct rcm_id {
 	struct rdma_cm_id id;
@@ -194,6 +198,7 @@ struct rcm_id {
 	struct ibv_qp_init_attr *ep_attr;
 	struct rcm_mcast *mcasts;
 	__u32 last_mcast;
+	struct rcm_resolution *resolution;
 };
 
 /**
@@ -277,10 +282,17 @@ void rcm_addr_set_port(struct sockaddr *addr, __be16 port);
 int rcm_id_apply(struct rcm_id *id, const struct rcm_endpoint *ep);
 int rcm_id_refresh(struct rcm_id *id);
 
+/* addrinfo.c */
+struct rdma_addrinfo *rcm_addrinfo_dup(const struct rdma_addrinfo *list);
+
+/* resolve.c */
+void rcm_resolution_stop(struct rcm_id *id);
+
 /* device.c */
 struct rcm_device *rcm_device_get(const struct rcm_endpoint *ep);
 void rcm_device_put(struct rcm_device *dev);
 void rcm_device_gone(struct rcm_device *dev);
+struct ibv_xrcd *rcm_device_xrcd(struct rcm_device *dev);
 
 /* multicast.c */
 bool rcm_mcast_joined(struct rcm_cm_event *evt, __u32 number,

@@ -127,6 +127,14 @@ static int rcm_ep_connect_data(struct rcm_id *id, struct rdma_addrinfo *res)
 	return 0;
 }
 
+static int rcm_ep_route(struct rcm_id *id, struct rdma_addrinfo *res)
+{
+	if (!res->ai_route_len)
+		return rdma_resolve_route(&id->id, RCM_DEFAULT_TIMEOUT_MS);
+	return rdma_set_option(&id->id, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH,
+			       res->ai_route, res->ai_route_len);
+}
+
 static int rcm_ep_active(struct rcm_id *id, struct rdma_addrinfo *res,
 			 struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
@@ -136,8 +144,7 @@ static int rcm_ep_active(struct rcm_id *id, struct rdma_addrinfo *res,
 	if (rdma_resolve_addr(&id->id,
 			      res->ai_src_len ? res->ai_src_addr : NULL,
 			      res->ai_dst_addr, RCM_DEFAULT_TIMEOUT_MS) ||
-	    rdma_resolve_route(&id->id, RCM_DEFAULT_TIMEOUT_MS) ||
-	    rcm_ep_connect_data(id, res))
+	    rcm_ep_route(id, res) || rcm_ep_connect_data(id, res))
 		return -1;
 	if (!attr)
 		return 0;

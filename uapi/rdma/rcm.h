@@ -64,6 +64,7 @@ enum rcm_cmd {
 	RCM_CMD_JOIN_MULTICAST,
 	RCM_CMD_LEAVE_MULTICAST,
 	RCM_CMD_TRANSLATE,
+	RCM_CMD_WRITE_EVENT,
 	RCM_CMD_END
 };
 
@@ -88,6 +89,7 @@ enum rcm_cmd {
 #define RCM_JOIN_MULTICAST  _IO(RCM_IOC_TYPE, RCM_CMD_JOIN_MULTICAST)
 #define RCM_LEAVE_MULTICAST _IO(RCM_IOC_TYPE, RCM_CMD_LEAVE_MULTICAST)
 #define RCM_TRANSLATE	    _IO(RCM_IOC_TYPE, RCM_CMD_TRANSLATE)
+#define RCM_WRITE_EVENT	    _IO(RCM_IOC_TYPE, RCM_CMD_WRITE_EVENT)
 
 /**
  * enum rcm_state - where an identifier is in its life
@@ -194,6 +196,7 @@ struct rcm_info {
 #define RCM_FEATURE_MULTICAST	    0x10ULL
 #define RCM_FEATURE_TRANSLATE	    0x20ULL
 #define RCM_FEATURE_CONNECT_TIMEOUT 0x40ULL
+#define RCM_FEATURE_WRITE_EVENT	    0x80ULL
 
 /**
  * struct rcm_create_id - RCM_CREATE_ID: make an identifier
@@ -799,6 +802,31 @@ struct rcm_translate {
 	struct __kernel_sockaddr_storage src;
 	struct __kernel_sockaddr_storage dst;
 	struct rcm_endpoint out_endpoint;
+};
+
+/* Events that RCM_WRITE_EVENT writes; numbers of librdmacm. */
+#define RCM_EVENT_USER	   18
+#define RCM_EVENT_INTERNAL 19
+
+#define RCM_MAX_WRITTEN_EVENTS 64
+
+/**
+ * struct rcm_write_event - RCM_WRITE_EVENT: put an event into the queue
+ * @size: sizeof(struct rcm_write_event)
+ * @handle: identifier whose event it is
+ * @event: RCM_EVENT_USER, or RCM_EVENT_INTERNAL, which is for libraries
+ * @status: out_status of the event
+ * @arg: the first 8 bytes of the event's out_conn.private_data
+ *
+ * ENOBUFS  RCM_MAX_WRITTEN_EVENTS of the identifier were not read yet
+ * EINVAL   another event
+ */
+struct rcm_write_event {
+	__u32 size;
+	__u32 handle;
+	__u32 event;
+	__s32 status;
+	__aligned_u64 arg;
 };
 
 #endif /* _UAPI_RDMA_RCM_H */

@@ -26,6 +26,14 @@ extern "C" {
 #define EAI_QPTYPE (-200)
 #endif
 
+/* Flags of rdma_getaddrinfo() that older <rdma/rdma_cma.h> have not. */
+#ifndef RAI_SA
+#define RAI_SA 0x00000010
+#endif
+#ifndef RAI_DNS
+#define RAI_DNS 0x00000020
+#endif
+
 /*
  * rdma_set_option() with level RCM_OPTION, of <rdma/rcm.h>, before
  * rdma_connect(); each value is a uint32_t:
@@ -36,6 +44,31 @@ extern "C" {
  * RCM_OPTION_CONNECT_TRIES: how often the request is sent, 1 to 16 times, 16
  *	by default, 4.6 s apart or shared out in the time that there is.
  */
+
+/*
+ * Functions and events that older <rdma/rdma_cma.h> do not declare.  Both
+ * libraries have them, documented in user/resolve.c; that they are declared
+ * again does no harm.
+ */
+#define RCM_CM_EVENT_ADDRINFO_RESOLVED ((enum rdma_cm_event_type)16)
+#define RCM_CM_EVENT_ADDRINFO_ERROR    ((enum rdma_cm_event_type)17)
+#define RCM_CM_EVENT_USER	       ((enum rdma_cm_event_type)RCM_EVENT_USER)
+
+int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node,
+			  const char *service,
+			  const struct rdma_addrinfo *hints);
+int rdma_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **info);
+int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event,
+			int status, uint64_t arg);
+
+/* The value written with an RCM_CM_EVENT_USER. */
+static inline uint64_t rcm_event_arg(const struct rdma_cm_event *event)
+{
+	uint64_t arg;
+
+	__builtin_memcpy(&arg, &event->param, sizeof(arg));
+	return arg;
+}
 
 /* All of them are documented where they are defined, user/reason.c. */
 const struct rcm_reason *rcm_event_reason(const struct rdma_cm_event *event);
