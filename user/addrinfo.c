@@ -230,7 +230,8 @@ static int rcm_from_name(const char *node, const char *service,
 	struct addrinfo *found, *ai;
 	int ret;
 
-	if (wanted->ai_flags & RAI_FAMILY)
+	/* With or without RAI_FAMILY: programs rely on it, and it is quicker. */
+	if (wanted->ai_family == AF_INET || wanted->ai_family == AF_INET6)
 		hints.ai_family = wanted->ai_family;
 	else if (!rcm_passive(wanted) && wanted->ai_src_len)
 		hints.ai_family = wanted->ai_src_addr->sa_family;
