@@ -250,6 +250,7 @@ static int rcm_addr_start(struct rcm_id *priv, unsigned int timeout_ms)
 int rcm_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
 		     const union rcm_addr *dst, unsigned int timeout_ms)
 {
+	static const union rcm_addr none;
 	bool bound = priv->state == RCM_STATE_BOUND;
 	union rcm_addr old_dst = *rcm_dst(priv);
 	int ret;
@@ -292,7 +293,9 @@ int rcm_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
 	rcm_id_move(priv, RCM_OP_ADDR_FAIL);
 	if (bound) {
 		*rcm_dst(priv) = old_dst;
-		rcm_port_connect(priv->space, &priv->binding, &old_dst);
+		/* Somebody may have the old pair of addresses by now. */
+		if (rcm_port_connect(priv->space, &priv->binding, &old_dst))
+			rcm_port_connect(priv->space, &priv->binding, &none);
 	} else {
 		rcm_unbind(priv);
 	}

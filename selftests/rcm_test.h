@@ -245,10 +245,22 @@ static inline int listen_on(int fd, __u32 handle, int backlog)
 	return call(fd, RCM_LISTEN, &arg);
 }
 
+/*
+ * ib_cm takes a queue pair number that it saw on another connection, or one
+ * in time wait, for a sign that the peer was restarted, so each end of each
+ * connection needs its own.
+ */
+static inline __u32 new_qp_num(void)
+{
+	static __u32 last;
+
+	return ((getpid() << 10) + ++last) & 0xffffff;
+}
+
 static inline struct rcm_conn_param conn_param(const void *data, int len)
 {
 	struct rcm_conn_param conn = {
-		.qp_num = 0x1234,
+		.qp_num = new_qp_num(),
 		.private_data_len = len,
 		.responder_resources = 1,
 		.initiator_depth = 1,

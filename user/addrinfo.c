@@ -377,11 +377,11 @@ static int rcm_getaddrinfo(const char *node, const char *service,
  *
  * Return: 0; -1 with errno EINVAL (@res is NULL, all of @node, @service and
  * @hints are, or an address of the hints is too short); what getaddrinfo(3)
- * returned (EAI_SYSTEM: see errno); EAI_BADFLAGS (unknown flag;
- * it is -1, and errno is EINVAL), EAI_FAMILY
- * (AF_IB and other families), EAI_ADDRFAMILY (families do not go together),
- * EAI_NONAME (neither node nor service, nor an address in @hints), EAI_MEMORY,
- * EAI_QPTYPE (<rcm/librcm.h>: ai_qp_type and ai_port_space do not go together).
+ * returned (EAI_SYSTEM: see errno); EAI_BADFLAGS (unknown flag; it is -1 too,
+ * errno is EINVAL), EAI_FAMILY (AF_IB and other families), EAI_ADDRFAMILY
+ * (families do not go together), EAI_NONAME (neither node nor service, nor an
+ * address in @hints), EAI_MEMORY, EAI_QPTYPE (<rcm/librcm.h>: ai_qp_type and
+ * ai_port_space do not go together).
  */
 int rdma_getaddrinfo(const char *node, const char *service,
 		     const struct rdma_addrinfo *hints,

@@ -86,7 +86,7 @@ trap 'kill -KILL -- "$pid" 2>/dev/null; pkill -KILL -P "$pid" 2>/dev/null; exit 
 say "$rig: booting $(basename "$kernel")"
 start=$SECONDS shown=
 while kill -0 "$pid" 2>/dev/null; do
-	sleep 0.2
+	sleep 0.5
 	line=$(tr -d '\r' <"$out/console" | sed -n 's/^rcm-rig: //p' | tail -n 1)
 	if [ "$line" != "$shown" ]; then
 		shown=$line

@@ -358,8 +358,8 @@ struct rcm_listen {
  * @reserved: must be 0
  * @private_data: for the peer
  *
- * In a CONNECT_REQUEST event @responder_resources is the peer's initiator
- * depth and the reverse.
+ * In CONNECT_REQUEST and CONNECT_RESPONSE events @responder_resources is the
+ * peer's initiator depth and the reverse.
  */
 struct rcm_conn_param {
 	__u32 qp_num;
@@ -663,6 +663,7 @@ struct rcm_query {
  *
  * EBADF   @fd is not open
  * EINVAL  @fd is not such a file, or of another network namespace
+ * EMFILE  the other file owns out_max_ids identifiers already
  */
 struct rcm_migrate {
 	__u32 size;
