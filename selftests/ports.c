@@ -18,6 +18,19 @@
 #define PORT	7471
 #define RANGE	"/proc/sys/net/ipv4/ip_local_port_range"
 
+static void end(void)
+{
+	sh("ip address del 10.0.0.2/24 dev d0");
+}
+
+/* Once for the whole program. */
+static void __attribute__((constructor)) begin(void)
+{
+	sh("ip address add 10.0.0.2/24 dev d0 2>/dev/null");
+	wait_for_address("10.0.0.2");
+	atexit(end);
+}
+
 FIXTURE(ports)
 {
 	int fd;
@@ -90,8 +103,6 @@ PAIR(C06_v4_specific_after_dual_stack, "::", IP4, -EADDRNOTAVAIL);
 
 FIXTURE_SETUP(pair)
 {
-	sh("ip address add 10.0.0.2/24 dev d0 2>/dev/null");
-	sleep_ms(200); /* until the device has a GID for it */
 	self->fd = open_rcm(0);
 	ASSERT_LE(0, self->fd);
 }
@@ -99,7 +110,6 @@ FIXTURE_SETUP(pair)
 FIXTURE_TEARDOWN(pair)
 {
 	close(self->fd);
-	sh("ip address del 10.0.0.2/24 dev d0");
 	EXPECT_TRUE(nothing_left(2000));
 }
 
@@ -383,7 +393,7 @@ TEST_F(ports, C10_failing_resolves_leave_no_port)
 	int i;
 
 	ASSERT_EQ(0, query(self->fd, handle, &before));
-	for (i = 0; i < 5000; i++) {
+	for (i = 0; i < 2000; i++) {
 		int ret = resolve(self->fd, handle, NULL, IP4_NOT_LOCAL, 7, 100);
 
 		ASSERT_EQ(-ENETUNREACH, ret);
@@ -392,7 +402,7 @@ TEST_F(ports, C10_failing_resolves_leave_no_port)
 	ASSERT_EQ(0, query(self->fd, handle, &after));
 	EXPECT_EQ(0, memcmp(&before.out_endpoint, &after.out_endpoint,
 			    sizeof(before.out_endpoint)));
-	for (i = 0; i < 1000; i++)
+	for (i = 0; i < 300; i++)
 		ASSERT_EQ(-ENETUNREACH,
 			  resolve_flags(self->fd, 0, NULL, IP4_NOT_LOCAL, 7, 100,
 					RCM_CREATE));
@@ -465,7 +475,7 @@ TEST_F(ports, C27_link_local_addresses_need_a_scope)
 	struct rcm_query arg;
 
 	sh("ip address add fe80::77/64 dev d0 nodad");
-	sleep_ms(200);
+	ASSERT_TRUE(wait_for_address("fe80::77%d0"));
 	EXPECT_EQ(-EINVAL, bind_text(self->fd, handle, "fe80::77", 0));
 	EXPECT_EQ(-EADDRNOTAVAIL, bind_text(self->fd, handle, "fe80::77%lo", 0));
 	EXPECT_EQ(-EADDRNOTAVAIL, bind_text(self->fd, handle, "fe80::99%d0", 0));

@@ -16,6 +16,20 @@
 #define LATE	"10.81.0.10"
 #define PORT	7
 
+static void end(void)
+{
+	del_link(LINK);
+}
+
+/* Once for the whole program. */
+static void __attribute__((constructor)) begin(void)
+{
+	add_link(LINK, "10.81.0.1/24");
+	sh("ip address add fd81::1/64 dev " LINK " nodad");
+	wait_for_address("fd81::1");
+	atexit(end);
+}
+
 FIXTURE(resolve)
 {
 	int fd;
@@ -24,9 +38,7 @@ FIXTURE(resolve)
 
 FIXTURE_SETUP(resolve)
 {
-	ASSERT_EQ(0, add_link(LINK, "10.81.0.1/24"));
-	sh("ip address add fd81::1/64 dev " LINK " nodad");
-	sleep_ms(200);
+	ASSERT_NE(0, if_nametoindex(LINK));
 	self->fd = open_rcm(0);
 	ASSERT_LE(0, self->fd);
 }
@@ -35,7 +47,6 @@ FIXTURE_TEARDOWN(resolve)
 {
 	close(self->fd);
 	EXPECT_TRUE(nothing_left(2000));
-	del_link(LINK);
 }
 
 TEST_F(resolve, a_known_neighbour_is_there_before_the_call_returns)
@@ -137,6 +148,7 @@ TEST_F(resolve, a_neighbour_that_answers_late_is_taken_at_once)
 {
 	long long start;
 
+	sh("ip neighbour del " LATE " dev " LINK " 2>/dev/null");
 	ASSERT_LT(0, resolve_flags(self->fd, 0, NULL, LATE, PORT, 10000,
 				   RCM_CREATE | RCM_RESOLVE_BOTH));
 	EXPECT_EQ(-ETIME, next_event(self->fd, NULL, 150));
@@ -198,11 +210,12 @@ TEST_F(resolve, no_route_is_told_at_once)
 	EXPECT_EQ(-ETIME, next_event(self->fd, NULL, 0));
 
 	/* A bound one stays bound. */
-	ASSERT_EQ(0, bind_text(self->fd, handle, IP4, 0));
-	EXPECT_GT(0, resolve(self->fd, handle, NULL, IP4_NOT_LOCAL, PORT, 1000));
+	ASSERT_EQ(0, bind_text(self->fd, handle, IP6, 0));
+	EXPECT_EQ(-ENETUNREACH,
+		  resolve(self->fd, handle, NULL, "fd77::1", PORT, 1000));
 	ASSERT_EQ(0, query(self->fd, handle, &arg));
 	EXPECT_EQ(RCM_STATE_BOUND, arg.out_endpoint.state);
-	EXPECT_STREQ(IP4, host_of(&arg.out_endpoint.src));
+	EXPECT_STREQ(IP6, host_of(&arg.out_endpoint.src));
 	EXPECT_EQ(0, arg.out_endpoint.dst.ss_family);
 }
 

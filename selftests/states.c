@@ -186,7 +186,6 @@ static int removed(int fd)
 	int handle = create_tcp(fd);
 
 	TRY(add_link(LINK, "10.81.0.1/24"));
-	sleep_ms(200);
 	TRY(bind_text(fd, handle, "10.81.0.1", PORT));
 	sh("rdma link del x" LINK);
 	TRY(expect_event(fd, EV_DEVICE_REMOVAL));

@@ -45,6 +45,7 @@ checkpatch() {
 	perl "$source/scripts/checkpatch.pl" --no-tree --strict --terse --no-summary \
 		--show-types --max-line-length=100 \
 		--ignore "$(IFS=,; echo "${ignore[*]}")" -f "${ours[@]}" >"$out/checkpatch.all"
+	rm -f .checkpatch-camelcase.*
 	# The lines of TRACE_EVENT() are aligned as everywhere in the kernel, and
 	# a macro may begin with a designated initialiser: "[index] ="
 	! grep -vE '^kernel/trace\.h:.*PARENTHESIS_ALIGNMENT|^kernel/state\.c:.*BRACKET_SPACE' \

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The ioctl interface of /dev/infiniband/rcm.
  *
