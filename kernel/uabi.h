@@ -16,6 +16,7 @@
  * struct rcm_file - one open /dev/infiniband/rcm
  * @net: namespace of its identifiers, with a reference
  * @ids: identifiers by handle; each entry is a reference
+ * @next_handle: where to look for a free handle; lock: that of @ids
  * @nr_ids: identifiers, with those of requests that were not read yet
  * @lock: protects @events and what struct rcm_uctx says
  * @events: to be read, oldest first
@@ -25,6 +26,7 @@
 struct rcm_file {
 	struct net *net;
 	struct xarray ids;
+	u32 next_handle;
 	atomic_t nr_ids;
 	spinlock_t lock; /* protects events, and what rcm_uctx says */
 	struct list_head events;
@@ -66,6 +68,7 @@ struct rcm_uctx {
 
 struct rcm_file *rcm_uctx_lock_file(struct rcm_uctx *ctx)
 	__acquires(&file->lock);
+int rcm_file_reserve(struct rcm_file *file, u32 *handle);
 struct rcm_uctx *rcm_uctx_alloc(struct rcm_file *file, u64 uid);
 void rcm_uctx_put(struct rcm_uctx *ctx);
 u32 rcm_uctx_destroy(struct rcm_uctx *ctx);

@@ -376,7 +376,7 @@ static void rcm_uevent_lock_two(struct rcm_file *a, struct rcm_file *b)
 /**
  * rcm_uevent_migrate - move an identifier and its events to another file
  * @ctx: identifier, in no file's table, with its mutex held
- * @to: the other file
+ * @to: the other file, which counts the identifier already
  * @handle: reserved there
  *
  * Requests that nobody read move along with their listener.
@@ -388,7 +388,7 @@ u32 rcm_uevent_migrate(struct rcm_uctx *ctx, struct rcm_file *to, u32 handle)
 	struct rcm_file *from = ctx->file;
 	struct rcm_uevent *uevent, *next;
 	u32 reported;
-	int moved = 1;
+	int moved = 0;
 
 	rcm_uevent_lock_two(from, to);
 	list_for_each_entry_safe(uevent, next, &from->events, node) {
@@ -409,7 +409,7 @@ u32 rcm_uevent_migrate(struct rcm_uctx *ctx, struct rcm_file *to, u32 handle)
 	spin_unlock(&from->lock);
 	spin_unlock(&to->lock);
 
-	atomic_sub(moved, &from->nr_ids);
+	atomic_sub(moved + 1, &from->nr_ids);
 	atomic_add(moved, &to->nr_ids);
 	return reported;
 }
@@ -484,8 +484,7 @@ static int rcm_uevent_publish_child(struct rcm_file *file,
 {
 	if (!uevent->child)
 		return 0;
-	return xa_alloc(&file->ids, &uevent->child->handle, NULL, xa_limit_31b,
-			GFP_KERNEL_ACCOUNT);
+	return rcm_file_reserve(file, &uevent->child->handle);
 }
 
 /**
