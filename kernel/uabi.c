@@ -807,11 +807,14 @@ static int rcm_migrate_to(struct rcm_file *from, struct rcm_file *to,
 		goto err_handle;
 	}
 
+	/* Whoever finds it there waits until it has arrived. */
+	refcount_inc(&ctx->refs);
 	mutex_lock(&ctx->priv->mutex);
+	xa_store(&to->ids, handle, ctx, GFP_KERNEL_ACCOUNT);
 	migrate->out_events_reported = rcm_uevent_migrate(ctx, to, handle);
 	mutex_unlock(&ctx->priv->mutex);
+	rcm_uctx_put(ctx);
 	migrate->out_handle = handle;
-	xa_store(&to->ids, handle, ctx, GFP_KERNEL_ACCOUNT);
 	return 0;
 
 err_handle:
@@ -850,8 +853,11 @@ static int rcm_cmd_migrate(struct rcm_file *file, void *arg)
 	to = filp->private_data;
 	if (!net_eq(to->net, file->net))
 		goto out;
+	/* An event that is being read here belongs here until it is. */
+	mutex_lock(&file->reading);
 	ret = to == file ? rcm_migrate_same(file, migrate) :
 			   rcm_migrate_to(file, to, migrate);
+	mutex_unlock(&file->reading);
 out:
 	fput(filp);
 	return ret;
@@ -1030,6 +1036,7 @@ static int rcm_uabi_open(struct inode *inode, struct file *filp)
 
 	file->net = get_net(current->nsproxy->net_ns);
 	xa_init_flags(&file->ids, XA_FLAGS_ALLOC1);
+	mutex_init(&file->reading);
 	spin_lock_init(&file->lock);
 	INIT_LIST_HEAD(&file->events);
 	init_waitqueue_head(&file->wait);

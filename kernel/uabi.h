@@ -6,6 +6,7 @@
 #ifndef RCM_UABI_H
 #define RCM_UABI_H
 
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
@@ -18,6 +19,9 @@
  * @ids: identifiers by handle; each entry is a reference
  * @next_handle: where to look for a free handle; lock: that of @ids
  * @nr_ids: identifiers, with those of requests that were not read yet
+ * @reading: held from taking an event off @events until it is delivered or
+ *	back, so that its request's identifier is not used before it has a
+ *	handle, and neither moves to another file meanwhile
  * @lock: protects @events and what struct rcm_uctx says
  * @events: to be read, oldest first
  * @wait: for @events
@@ -28,7 +32,8 @@ struct rcm_file {
 	struct xarray ids;
 	u32 next_handle;
 	atomic_t nr_ids;
-	spinlock_t lock; /* protects events, and what rcm_uctx says */
+	struct mutex reading; /* from taking an event to its delivery */
+	spinlock_t lock;      /* protects events, and what rcm_uctx says */
 	struct list_head events;
 	wait_queue_head_t wait;
 	struct rcu_head rcu;

@@ -462,12 +462,18 @@ static void rcm_uevent_requeue(struct rcm_uevent *uevent)
 	rcm_uevent_free(uevent);
 }
 
+/* On success file->reading is held. */
 static int rcm_uevent_wait(struct rcm_file *file, bool dont_wait,
 			   struct rcm_uevent **uevent)
 {
 	int ret;
 
-	while (!(*uevent = rcm_uevent_dequeue(file))) {
+	for (;;) {
+		mutex_lock(&file->reading);
+		*uevent = rcm_uevent_dequeue(file);
+		if (*uevent)
+			return 0;
+		mutex_unlock(&file->reading);
 		if (dont_wait)
 			return -EAGAIN;
 		ret = wait_event_interruptible(
@@ -475,7 +481,6 @@ static int rcm_uevent_wait(struct rcm_file *file, bool dont_wait,
 		if (ret)
 			return ret;
 	}
-	return 0;
 }
 
 /* A request's identifier gets its handle when it is read, and no earlier. */
@@ -526,6 +531,7 @@ int rcm_uevent_read(struct rcm_file *file, void __user *arg, u32 size,
 	}
 	if (child)
 		xa_store(&file->ids, child->handle, child, GFP_KERNEL_ACCOUNT);
+	mutex_unlock(&file->reading);
 	rcm_uevent_free(uevent);
 	return 0;
 
@@ -536,6 +542,7 @@ err_handle:
 	}
 err_requeue:
 	rcm_uevent_requeue(uevent);
+	mutex_unlock(&file->reading);
 	return ret;
 }
 

@@ -11,8 +11,8 @@
 
 #include "kselftest_harness.h"
 
-#define PORT	7471
-#define WAIT	8000 /* a lost message is sent again after 4.3 s */
+#define PORT 7471
+#define WAIT 8000 /* a lost message is sent again after 4.3 s */
 
 FIXTURE(connect)
 {
@@ -58,18 +58,18 @@ FIXTURE_TEARDOWN(connect)
 }
 
 /* The client's request, read by the server. */
-#define REQUEST(data, len)                                                   \
-	do {                                                                  \
-		ASSERT_EQ(0, connect_data(self->client_fd, self->client,      \
-					  data, len));                        \
-		ASSERT_EQ(EV_CONNECT_REQUEST,                                 \
-			  next_event(self->fd, &self->event, WAIT));          \
-		self->server = self->event.out_new_handle;                    \
-		ASSERT_LT(0, self->server);                                   \
+#define REQUEST(data, len)                                                     \
+	do {                                                                   \
+		ASSERT_EQ(0, connect_data(self->client_fd, self->client, data, \
+					  len));                               \
+		ASSERT_EQ(EV_CONNECT_REQUEST,                                  \
+			  next_event(self->fd, &self->event, WAIT));           \
+		self->server = self->event.out_new_handle;                     \
+		ASSERT_LT(0, self->server);                                    \
 	} while (0)
 
 /* Then accepted, read by the client. */
-#define RESPONSE(data, len)                                                  \
+#define RESPONSE(data, len)                                                   \
 	do {                                                                  \
 		ASSERT_EQ(0, accept_data(self->fd, self->server, data, len)); \
 		ASSERT_EQ(EV_CONNECT_RESPONSE,                                \
@@ -77,13 +77,13 @@ FIXTURE_TEARDOWN(connect)
 	} while (0)
 
 /* Then confirmed, read by the server. */
-#define ESTABLISHED()                                                        \
-	do {                                                                  \
-		REQUEST(NULL, 0);                                             \
-		RESPONSE(NULL, 0);                                            \
-		ASSERT_EQ(0, establish(self->client_fd, self->client));       \
-		ASSERT_EQ(EV_ESTABLISHED,                                     \
-			  next_event(self->fd, &self->event, WAIT));          \
+#define ESTABLISHED()                                                   \
+	do {                                                            \
+		REQUEST(NULL, 0);                                       \
+		RESPONSE(NULL, 0);                                      \
+		ASSERT_EQ(0, establish(self->client_fd, self->client)); \
+		ASSERT_EQ(EV_ESTABLISHED,                               \
+			  next_event(self->fd, &self->event, WAIT));    \
 	} while (0)
 
 static void pattern(unsigned char *to, int len)
@@ -116,8 +116,7 @@ TEST_F(connect, from_request_to_the_end_of_time_wait)
 	EXPECT_EQ(RCM_STATE_REP_RCVD, self->event.out_endpoint.state);
 	EXPECT_NE(0, self->event.out_qp.rtr_mask);
 	EXPECT_NE(0, self->event.out_qp.rts_mask);
-	EXPECT_EQ(self->event.out_conn.qp_num,
-		  self->event.out_qp.dest_qp_num);
+	EXPECT_EQ(self->event.out_conn.qp_num, self->event.out_qp.dest_qp_num);
 	EXPECT_NE(0, self->event.out_conn.qp_num);
 	EXPECT_EQ(RCM_STATE_REP_SENT, state_of(self->fd, self->server));
 
@@ -179,16 +178,21 @@ TEST_F(connect, C43_private_data_arrives_whole_and_padded_with_zeros)
 	unsigned char data[256], zeros[256] = {};
 
 	pattern(data, sizeof(data));
-	EXPECT_EQ(-EINVAL, connect_data(self->client_fd, self->client, data, 57));
-	EXPECT_EQ(-EINVAL, connect_data(self->client_fd, self->client, data, 255));
-	EXPECT_EQ(-EINVAL, connect_data(self->client_fd, self->client, data, 256));
-	EXPECT_EQ(-EINVAL, connect_data(self->client_fd, self->client, data, 65535));
+	EXPECT_EQ(-EINVAL,
+		  connect_data(self->client_fd, self->client, data, 57));
+	EXPECT_EQ(-EINVAL,
+		  connect_data(self->client_fd, self->client, data, 255));
+	EXPECT_EQ(-EINVAL,
+		  connect_data(self->client_fd, self->client, data, 256));
+	EXPECT_EQ(-EINVAL,
+		  connect_data(self->client_fd, self->client, data, 65535));
 	EXPECT_EQ(RCM_STATE_ROUTE_RESOLVED,
 		  state_of(self->client_fd, self->client));
 	REQUEST(data, 56);
 	EXPECT_EQ(56, self->event.out_conn.private_data_len);
 	EXPECT_EQ(0, memcmp(data, self->event.out_conn.private_data, 56));
-	EXPECT_EQ(0, memcmp(zeros, self->event.out_conn.private_data + 56, 200));
+	EXPECT_EQ(0,
+		  memcmp(zeros, self->event.out_conn.private_data + 56, 200));
 
 	EXPECT_EQ(-EINVAL, accept_data(self->fd, self->server, data, 197));
 	EXPECT_EQ(-EINVAL, accept_data(self->fd, self->server, data, 256));
@@ -196,7 +200,8 @@ TEST_F(connect, C43_private_data_arrives_whole_and_padded_with_zeros)
 	RESPONSE(data, 196);
 	EXPECT_EQ(196, self->event.out_conn.private_data_len);
 	EXPECT_EQ(0, memcmp(data, self->event.out_conn.private_data, 196));
-	EXPECT_EQ(0, memcmp(zeros, self->event.out_conn.private_data + 196, 60));
+	EXPECT_EQ(0,
+		  memcmp(zeros, self->event.out_conn.private_data + 196, 60));
 }
 
 TEST_F(connect, C43_one_byte_and_none)
@@ -235,7 +240,8 @@ TEST_F(connect, C44_read_resources_are_mirrored_and_checked)
 	conn.responder_resources = 0xff;
 	conn.initiator_depth = 2;
 	conn.srq = 1;
-	ASSERT_EQ(0, accept_with(self->fd, self->event.out_new_handle, 42, &conn));
+	ASSERT_EQ(0,
+		  accept_with(self->fd, self->event.out_new_handle, 42, &conn));
 	ASSERT_EQ(EV_CONNECT_RESPONSE,
 		  next_event(self->client_fd, &self->event, WAIT));
 	EXPECT_EQ(2, self->event.out_conn.responder_resources);
@@ -310,7 +316,8 @@ TEST_F(connect, C62_reject_brings_reason_and_private_data)
 	EXPECT_EQ(28, self->event.out_status);
 	EXPECT_EQ(148, self->event.out_conn.private_data_len);
 	EXPECT_EQ(0, memcmp(data, self->event.out_conn.private_data, 148));
-	EXPECT_EQ(0, memcmp(zeros, self->event.out_conn.private_data + 148, 108));
+	EXPECT_EQ(0,
+		  memcmp(zeros, self->event.out_conn.private_data + 148, 108));
 	EXPECT_EQ(RCM_STEP_REJECTED, self->event.out_reason.step);
 	EXPECT_EQ(28, self->event.out_reason.detail);
 	EXPECT_EQ(-ECONNREFUSED, self->event.out_reason.error);
@@ -561,7 +568,8 @@ TEST_F(listeners, listen_without_bind_takes_any_address_and_a_port)
 	EXPECT_EQ(RCM_STATE_LISTEN, arg.out_endpoint.state);
 	EXPECT_STREQ("0.0.0.0", host_of(&arg.out_endpoint.src));
 	ASSERT_NE(0, port_of(&arg.out_endpoint.src));
-	client = ready_to_connect(self->fd, IP4, port_of(&arg.out_endpoint.src));
+	client =
+		ready_to_connect(self->fd, IP4, port_of(&arg.out_endpoint.src));
 	ASSERT_LT(0, client);
 	ASSERT_EQ(0, connect_data(self->fd, client, NULL, 0));
 	EXPECT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, &self->event, WAIT));

@@ -11,9 +11,9 @@
 
 #include "kselftest_harness.h"
 
-#define PORT	7471
-#define WAIT	8000
-#define MAX_N	500
+#define PORT  7471
+#define WAIT  8000
+#define MAX_N 500
 
 /* From the n-th allocation of this task on; 0 for never. */
 static int fail_nth(int n)
@@ -53,7 +53,8 @@ FIXTURE_SETUP(fail)
 
 	if (access("/proc/thread-self/fail-nth", W_OK) ||
 	    access("/sys/kernel/debug/failslab", X_OK))
-		SKIP(return, "kernel without CONFIG_FAILSLAB, CONFIG_FAULT_INJECTION_DEBUG_FS");
+		SKIP(return,
+			   "kernel without CONFIG_FAILSLAB, CONFIG_FAULT_INJECTION_DEBUG_FS");
 	for (i = 0; i < 3; i++)
 		sh("echo 0 >%s/%s/verbose 2>/dev/null", debug, types[i]);
 	/* The allocations that may sleep are the ones of interest. */
@@ -82,25 +83,25 @@ static bool want_of_memory(int ret)
  * Runs @call with its n-th allocation failing; the loop ends when all of it
  * ran without. @prepare before and @after each time.
  */
-#define EACH_N(prepare, call, after)                                          \
+#define EACH_N(prepare, call, after)                                           \
 	({                                                                     \
 		int n, ret, faults = 0;                                        \
 		bool hit = true;                                               \
-									       \
+                                                                               \
 		for (n = 1; hit && n < MAX_N; n++) {                           \
 			prepare;                                               \
 			ASSERT_EQ(0, fail_nth(n));                             \
 			ret = call;                                            \
 			hit = failed();                                        \
 			faults += hit && ret < 0;                              \
-			if (!hit) {                                           \
-				EXPECT_LE(0, ret);                            \
-			} else if (ret < 0) {                                 \
-				EXPECT_TRUE(want_of_memory(ret))              \
-				{                                             \
+			if (!hit) {                                            \
+				EXPECT_LE(0, ret);                             \
+			} else if (ret < 0) {                                  \
+				EXPECT_TRUE(want_of_memory(ret))               \
+				{                                              \
 					TH_LOG("n %d: %s", n, strerror(-ret)); \
-				}                                             \
-			}                                                     \
+				}                                              \
+			}                                                      \
 			after;                                                 \
 		}                                                              \
 		ASSERT_LT(n, MAX_N);                                           \
@@ -108,14 +109,14 @@ static bool want_of_memory(int ret)
 	})
 
 /* After a failure: nothing was made and no port is held. */
-#define CLEAN()                                    \
-	do {                                        \
-		if (ret > 0)                        \
-			destroy(self->fd, ret);     \
-		ASSERT_TRUE(nothing_left(1000))     \
-		{                                   \
-			TH_LOG("n %d", n);          \
-		}                                   \
+#define CLEAN()                                 \
+	do {                                    \
+		if (ret > 0)                    \
+			destroy(self->fd, ret); \
+		ASSERT_TRUE(nothing_left(1000)) \
+		{                               \
+			TH_LOG("n %d", n);      \
+		}                               \
 	} while (0)
 
 TEST_F(fail, create)
@@ -158,10 +159,14 @@ TEST_F(fail, bind)
 
 TEST_F(fail, resolve_a_new_one)
 {
-	EACH_N(, resolve_flags(self->fd, 0, NULL, IP4, PORT, 1000,
-			       RCM_CREATE | RCM_RESOLVE_BOTH), CLEAN());
-	EACH_N(, resolve_flags(self->fd, 0, NULL, IP6, PORT, 1000,
-			       RCM_CREATE | RCM_RESOLVE_BOTH), CLEAN());
+	EACH_N(,
+	       resolve_flags(self->fd, 0, NULL, IP4, PORT, 1000,
+			     RCM_CREATE | RCM_RESOLVE_BOTH),
+	       CLEAN());
+	EACH_N(,
+	       resolve_flags(self->fd, 0, NULL, IP6, PORT, 1000,
+			     RCM_CREATE | RCM_RESOLVE_BOTH),
+	       CLEAN());
 }
 
 TEST_F(fail, resolve)
@@ -184,34 +189,42 @@ TEST_F(fail, resolve_route)
 {
 	int handle;
 
-	EACH_N({
-		handle = resolve_flags(self->fd, 0, NULL, IP4, PORT, 1000,
-				       RCM_CREATE);
-		ASSERT_EQ(EV_ADDR_RESOLVED, next_event(self->fd, NULL, WAIT));
-	}, resolve_route(self->fd, handle), {
-		if (ret && ret != -EFAULT)
-			EXPECT_EQ(RCM_STATE_ADDR_RESOLVED,
-				  state_of(self->fd, handle));
-		destroy(self->fd, handle);
-	});
+	EACH_N(
+		{
+			handle = resolve_flags(self->fd, 0, NULL, IP4, PORT,
+					       1000, RCM_CREATE);
+			ASSERT_EQ(EV_ADDR_RESOLVED,
+				  next_event(self->fd, NULL, WAIT));
+		},
+		resolve_route(self->fd, handle),
+		{
+			if (ret && ret != -EFAULT)
+				EXPECT_EQ(RCM_STATE_ADDR_RESOLVED,
+					  state_of(self->fd, handle));
+			destroy(self->fd, handle);
+		});
 }
 
 TEST_F(fail, listen)
 {
 	int handle = 0;
 
-	EACH_N({
-		if (!handle)
-			handle = create_tcp(self->fd);
-	}, listen_on(self->fd, handle, 4), {
-		if (ret && ret != -EFAULT) {
-			ASSERT_EQ(RCM_STATE_IDLE, state_of(self->fd, handle));
-			EXPECT_EQ(0, live_ports());
-		} else {
-			destroy(self->fd, handle);
-			handle = 0;
-		}
-	});
+	EACH_N(
+		{
+			if (!handle)
+				handle = create_tcp(self->fd);
+		},
+		listen_on(self->fd, handle, 4),
+		{
+			if (ret && ret != -EFAULT) {
+				ASSERT_EQ(RCM_STATE_IDLE,
+					  state_of(self->fd, handle));
+				EXPECT_EQ(0, live_ports());
+			} else {
+				destroy(self->fd, handle);
+				handle = 0;
+			}
+		});
 }
 
 /* A lost message is sent again after 4.3 s, so look at this side alone. */
@@ -219,15 +232,18 @@ TEST_F(fail, connect)
 {
 	int handle;
 
-	EACH_N({
-		handle = ready_to_connect(self->fd, IP4_NOBODY, PORT);
-		ASSERT_LT(0, handle);
-	}, connect_data(self->fd, handle, "hello", 5), {
-		if (ret && ret != -EFAULT)
-			EXPECT_EQ(RCM_STATE_ROUTE_RESOLVED,
-				  state_of(self->fd, handle));
-		ASSERT_LE(0, destroy(self->fd, handle));
-	});
+	EACH_N(
+		{
+			handle = ready_to_connect(self->fd, IP4_NOBODY, PORT);
+			ASSERT_LT(0, handle);
+		},
+		connect_data(self->fd, handle, "hello", 5),
+		{
+			if (ret && ret != -EFAULT)
+				EXPECT_EQ(RCM_STATE_ROUTE_RESOLVED,
+					  state_of(self->fd, handle));
+			ASSERT_LE(0, destroy(self->fd, handle));
+		});
 }
 
 TEST_F(fail, accept_reject_and_get_event)
@@ -236,31 +252,34 @@ TEST_F(fail, accept_reject_and_get_event)
 
 	ASSERT_LT(0, listener(self->peer_fd, IP4, PORT, 0));
 	for (i = 0; i < 3; i++) {
-		EACH_N({
-			client = ready_to_connect(self->fd, IP4, PORT);
-			ASSERT_EQ(0, connect_data(self->fd, client, NULL, 0));
-			ASSERT_TRUE(readable(self->peer_fd, WAIT));
-			server = 0;
-			if (i) {
-				ASSERT_EQ(EV_CONNECT_REQUEST,
-					  next_event(self->peer_fd,
-						     &self->event, 0));
-				server = self->event.out_new_handle;
-			}
-		},
-		i == 0 ? get_event(self->peer_fd, &self->event, 0) :
-		i == 1 ? accept_data(self->peer_fd, server, NULL, 0) :
-			 reject(self->peer_fd, server, 0, NULL, 0), {
-			/* The event is still there. */
-			if (i == 0 && ret)
-				ASSERT_EQ(EV_CONNECT_REQUEST,
-					  next_event(self->peer_fd,
-						     &self->event, 0));
-			if (i == 0)
-				server = self->event.out_new_handle;
-			ASSERT_LE(0, destroy(self->peer_fd, server));
-			ASSERT_LE(0, destroy(self->fd, client));
-		});
+		EACH_N(
+			{
+				client = ready_to_connect(self->fd, IP4, PORT);
+				ASSERT_EQ(0, connect_data(self->fd, client,
+							  NULL, 0));
+				ASSERT_TRUE(readable(self->peer_fd, WAIT));
+				server = 0;
+				if (i) {
+					ASSERT_EQ(EV_CONNECT_REQUEST,
+						  next_event(self->peer_fd,
+							     &self->event, 0));
+					server = self->event.out_new_handle;
+				}
+			},
+			i == 0 ? get_event(self->peer_fd, &self->event, 0) :
+			i == 1 ? accept_data(self->peer_fd, server, NULL, 0) :
+				 reject(self->peer_fd, server, 0, NULL, 0),
+			{
+				/* The event is still there. */
+				if (i == 0 && ret)
+					ASSERT_EQ(EV_CONNECT_REQUEST,
+						  next_event(self->peer_fd,
+							     &self->event, 0));
+				if (i == 0)
+					server = self->event.out_new_handle;
+				ASSERT_LE(0, destroy(self->peer_fd, server));
+				ASSERT_LE(0, destroy(self->fd, client));
+			});
 	}
 }
 
@@ -271,17 +290,21 @@ TEST_F(fail, query_option_migrate_and_destroy)
 
 	EACH_N(, query(self->fd, handle, &arg), );
 	EACH_N(, set_option(self->fd, handle, OPT_TOS, 1), );
-	EACH_N({
-		destroy(self->peer_fd, handle);
-		destroy(self->fd, handle);
-		handle = create_tcp(self->fd);
-	}, migrate(self->fd, handle, self->peer_fd, NULL), {
-		if (ret < 0 && ret != -EFAULT) {
-			EXPECT_EQ(RCM_STATE_IDLE, state_of(self->fd, handle));
-		} else if (ret > 0) {
-			handle = ret;
-		}
-	});
+	EACH_N(
+		{
+			destroy(self->peer_fd, handle);
+			destroy(self->fd, handle);
+			handle = create_tcp(self->fd);
+		},
+		migrate(self->fd, handle, self->peer_fd, NULL),
+		{
+			if (ret < 0 && ret != -EFAULT) {
+				EXPECT_EQ(RCM_STATE_IDLE,
+					  state_of(self->fd, handle));
+			} else if (ret > 0) {
+				handle = ret;
+			}
+		});
 	EACH_N(handle = create_tcp(self->fd), destroy(self->fd, handle), );
 }
 

@@ -11,23 +11,23 @@
 
 #include "kselftest_harness.h"
 
-#define PORT	7471
-#define WAIT	8000
-#define STEPS	14
-#define ROUNDS	6
+#define PORT   7471
+#define WAIT   8000
+#define STEPS  14
+#define ROUNDS 6
 
 struct shared {
 	int step; /* reached */
 	int error;
 };
 
-#define STEP(n)                                                     \
-	do {                                                         \
+#define STEP(n)                                                       \
+	do {                                                          \
 		__atomic_store_n(&shared->step, n, __ATOMIC_RELEASE); \
-		if (stop == (n))                                     \
-			return 0;                                    \
+		if (stop == (n))                                      \
+			return 0;                                     \
 	} while (0)
-#define TRY(step)                  \
+#define TRY(step)                   \
 	do {                        \
 		int ret = step;     \
 		if (ret < 0)        \
@@ -127,8 +127,8 @@ TEST_F_TIMEOUT(killed, at_each_step_leaves_nothing, 100)
 			}
 			ASSERT_TRUE(nothing_left(5000))
 			{
-				TH_LOG("step %d: %d identifiers, %d ports", step,
-				       live_ids(), live_ports());
+				TH_LOG("step %d: %d identifiers, %d ports",
+				       step, live_ids(), live_ports());
 			}
 		}
 	}

@@ -11,9 +11,9 @@
 
 #include "kselftest_harness.h"
 
-#define IP4	"10.0.0.1"
-#define IP6	"fd00::1"
-#define PORT	7471
+#define IP4  "10.0.0.1"
+#define IP6  "fd00::1"
+#define PORT 7471
 
 FIXTURE(lib)
 {
@@ -26,15 +26,15 @@ FIXTURE_VARIANT(lib)
 	const char *ip;
 };
 
-FIXTURE_VARIANT_ADD(lib, v4) { .ip = IP4 };
-FIXTURE_VARIANT_ADD(lib, v6) { .ip = IP6 };
+FIXTURE_VARIANT_ADD(lib, v4){ .ip = IP4 };
+FIXTURE_VARIANT_ADD(lib, v6){ .ip = IP6 };
 
 FIXTURE_SETUP(lib)
 {
 	self->channel = rdma_create_event_channel();
 	ASSERT_NE(NULL, self->channel);
-	ASSERT_EQ(0, rdma_create_id(self->channel, &self->id, NULL,
-				    RDMA_PS_TCP));
+	ASSERT_EQ(0,
+		  rdma_create_id(self->channel, &self->id, NULL, RDMA_PS_TCP));
 }
 
 FIXTURE_TEARDOWN(lib)

@@ -15,8 +15,8 @@
 
 #include "kselftest_harness.h"
 
-#define PORT	7471
-#define RANGE	"/proc/sys/net/ipv4/ip_local_port_range"
+#define PORT  7471
+#define RANGE "/proc/sys/net/ipv4/ip_local_port_range"
 
 static void end(void)
 {
@@ -63,7 +63,7 @@ static int new_with_option(int fd, int option, const char *host, int port)
 {
 	int handle = create_tcp(fd);
 	int ret = set_option(fd, handle, option, 1) ?:
-		  bind_text(fd, handle, host, port);
+			  bind_text(fd, handle, host, port);
 
 	return ret ?: handle;
 }
@@ -173,8 +173,8 @@ TEST_F(ports, C03_active_sides_share_ephemeral_ports)
 	for (i = 0; i < 4; i++)
 		EXPECT_LT(0, resolve_flags(self->fd, 0, NULL, IP4, 1000, 100,
 					   RCM_CREATE));
-	EXPECT_EQ(-EADDRNOTAVAIL, resolve_flags(self->fd, 0, NULL, IP4, 1000,
-						100, RCM_CREATE));
+	EXPECT_EQ(-EADDRNOTAVAIL,
+		  resolve_flags(self->fd, 0, NULL, IP4, 1000, 100, RCM_CREATE));
 	EXPECT_EQ(4, live_ids());
 	/* Whoever binds shares with nobody. */
 	EXPECT_EQ(-EADDRNOTAVAIL, new_bound(self->fd, IP4, 0));
@@ -394,7 +394,8 @@ TEST_F(ports, C10_failing_resolves_leave_no_port)
 
 	ASSERT_EQ(0, query(self->fd, handle, &before));
 	for (i = 0; i < 2000; i++) {
-		int ret = resolve(self->fd, handle, NULL, IP4_NOT_LOCAL, 7, 100);
+		int ret =
+			resolve(self->fd, handle, NULL, IP4_NOT_LOCAL, 7, 100);
 
 		ASSERT_EQ(-ENETUNREACH, ret);
 	}
@@ -404,8 +405,8 @@ TEST_F(ports, C10_failing_resolves_leave_no_port)
 			    sizeof(before.out_endpoint)));
 	for (i = 0; i < 300; i++)
 		ASSERT_EQ(-ENETUNREACH,
-			  resolve_flags(self->fd, 0, NULL, IP4_NOT_LOCAL, 7, 100,
-					RCM_CREATE));
+			  resolve_flags(self->fd, 0, NULL, IP4_NOT_LOCAL, 7,
+					100, RCM_CREATE));
 	EXPECT_EQ(1, live_ids());
 	EXPECT_EQ(0, live_ports());
 }
@@ -477,23 +478,28 @@ TEST_F(ports, C27_link_local_addresses_need_a_scope)
 	sh("ip address add fe80::77/64 dev d0 nodad");
 	ASSERT_TRUE(wait_for_address("fe80::77%d0"));
 	EXPECT_EQ(-EINVAL, bind_text(self->fd, handle, "fe80::77", 0));
-	EXPECT_EQ(-EADDRNOTAVAIL, bind_text(self->fd, handle, "fe80::77%lo", 0));
-	EXPECT_EQ(-EADDRNOTAVAIL, bind_text(self->fd, handle, "fe80::99%d0", 0));
+	EXPECT_EQ(-EADDRNOTAVAIL,
+		  bind_text(self->fd, handle, "fe80::77%lo", 0));
+	EXPECT_EQ(-EADDRNOTAVAIL,
+		  bind_text(self->fd, handle, "fe80::99%d0", 0));
 	EXPECT_EQ(RCM_STATE_IDLE, state_of(self->fd, handle));
 	ASSERT_EQ(0, bind_text(self->fd, handle, "fe80::77%d0", PORT));
 	ASSERT_EQ(0, query(self->fd, handle, &arg));
-	EXPECT_EQ(if_nametoindex("d0"),
-		  ((struct sockaddr_in6 *)&arg.out_endpoint.src)->sin6_scope_id);
+	EXPECT_EQ(
+		if_nametoindex("d0"),
+		((struct sockaddr_in6 *)&arg.out_endpoint.src)->sin6_scope_id);
 	EXPECT_EQ(if_nametoindex("d0"), arg.out_endpoint.ifindex);
 	EXPECT_EQ(-EINVAL, resolve(self->fd, create_tcp(self->fd), NULL,
 				   "fe80::77", 7, 100));
 	EXPECT_EQ(0, resolve(self->fd, handle, NULL, "fe80::77%d0", 7, 100));
 	EXPECT_EQ(EV_ADDR_RESOLVED, next_event(self->fd, NULL, 1000));
 	ASSERT_EQ(0, query(self->fd, handle, &arg));
-	EXPECT_EQ(if_nametoindex("d0"),
-		  ((struct sockaddr_in6 *)&arg.out_endpoint.src)->sin6_scope_id);
-	EXPECT_EQ(if_nametoindex("d0"),
-		  ((struct sockaddr_in6 *)&arg.out_endpoint.dst)->sin6_scope_id);
+	EXPECT_EQ(
+		if_nametoindex("d0"),
+		((struct sockaddr_in6 *)&arg.out_endpoint.src)->sin6_scope_id);
+	EXPECT_EQ(
+		if_nametoindex("d0"),
+		((struct sockaddr_in6 *)&arg.out_endpoint.dst)->sin6_scope_id);
 	sh("ip address del fe80::77/64 dev d0");
 }
 

@@ -11,10 +11,10 @@
 
 #include "kselftest_harness.h"
 
-#define LINK	"d1" /* with ARP, and nobody on it */
-#define DEAD	"10.81.0.9"
-#define LATE	"10.81.0.10"
-#define PORT	7
+#define LINK "d1" /* with ARP, and nobody on it */
+#define DEAD "10.81.0.9"
+#define LATE "10.81.0.10"
+#define PORT 7
 
 static void end(void)
 {
@@ -55,7 +55,7 @@ TEST_F(resolve, a_known_neighbour_is_there_before_the_call_returns)
 					     "fd81::1" };
 	unsigned int i;
 
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(known); i++) {
 		int handle = resolve_flags(self->fd, 0, NULL, known[i], PORT,
 					   1000, RCM_CREATE);
 
@@ -111,7 +111,7 @@ TEST_F(resolve, a_neighbour_that_does_not_answer_is_ETIMEDOUT_in_time)
 {
 	unsigned int i;
 
-	for (i = 0; i < sizeof(timeouts) / sizeof(timeouts[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(timeouts); i++) {
 		long long start = now_ms(), took;
 		struct rcm_query arg;
 		int handle;
@@ -183,8 +183,8 @@ TEST_F(resolve, requests_do_not_delay_each_other)
 	for (i = 0; i < 20; i++)
 		ASSERT_LT(0, resolve_flags(self->fd, 0, NULL, DEAD, PORT + i,
 					   400, RCM_CREATE));
-	ASSERT_LT(0, resolve_flags(self->fd, 0, NULL, IP4, PORT, 400,
-				   RCM_CREATE));
+	ASSERT_LT(0,
+		  resolve_flags(self->fd, 0, NULL, IP4, PORT, 400, RCM_CREATE));
 	EXPECT_EQ(EV_ADDR_RESOLVED, next_event(self->fd, NULL, 0));
 	for (i = 0; i < 20; i++)
 		EXPECT_EQ(EV_ADDR_ERROR, next_event(self->fd, NULL, 2000));
@@ -256,11 +256,14 @@ TEST_F(resolve, wrong_addresses_are_refused_and_change_nothing)
 	ASSERT_EQ(0, query(self->fd, handle, &before));
 	EXPECT_EQ(-EINVAL, resolve(self->fd, handle, IP4, IP6, PORT, 100));
 	EXPECT_EQ(-EINVAL, resolve(self->fd, handle, IP6, IP4, PORT, 100));
-	EXPECT_EQ(-EAFNOSUPPORT, resolve(self->fd, handle, IP4, NULL, PORT, 100));
+	EXPECT_EQ(-EAFNOSUPPORT,
+		  resolve(self->fd, handle, IP4, NULL, PORT, 100));
 	EXPECT_EQ(-EADDRNOTAVAIL,
 		  resolve(self->fd, handle, IP4_NOT_LOCAL, IP4, PORT, 100));
-	EXPECT_EQ(-ENODEV, resolve(self->fd, handle, NULL, "0.0.0.0", PORT, 100));
-	EXPECT_EQ(-ENODEV, resolve(self->fd, handle, NULL, "127.0.0.1", PORT, 100));
+	EXPECT_EQ(-ENODEV,
+		  resolve(self->fd, handle, NULL, "0.0.0.0", PORT, 100));
+	EXPECT_EQ(-ENODEV,
+		  resolve(self->fd, handle, NULL, "127.0.0.1", PORT, 100));
 	EXPECT_EQ(-ENODEV, resolve(self->fd, handle, NULL, "::1", PORT, 100));
 	ASSERT_EQ(0, query(self->fd, handle, &after));
 	EXPECT_EQ(0, memcmp(&before.out_endpoint, &after.out_endpoint,
@@ -336,7 +339,8 @@ static void *route_without_end(void *arg)
 	struct impatient *impatient = arg;
 
 	while (!__atomic_load_n(&impatient->stop, __ATOMIC_RELAXED)) {
-		int handle = __atomic_load_n(&impatient->handle, __ATOMIC_RELAXED);
+		int handle =
+			__atomic_load_n(&impatient->handle, __ATOMIC_RELAXED);
 
 		resolve_route(impatient->fd, handle);
 		connect_data(impatient->fd, handle, NULL, 0);
@@ -357,8 +361,8 @@ TEST_F(resolve, C19_a_state_is_there_with_all_it_promises)
 		int handle = create_tcp(self->fd);
 
 		__atomic_store_n(&impatient.handle, handle, __ATOMIC_RELAXED);
-		EXPECT_EQ(0, resolve(self->fd, handle, NULL,
-				     i % 2 ? IP4 : DEAD, PORT, 1));
+		EXPECT_EQ(0, resolve(self->fd, handle, NULL, i % 2 ? IP4 : DEAD,
+				     PORT, 1));
 		while (next_event(self->fd, NULL, 2) >= 0)
 			;
 		EXPECT_LE(0, destroy(self->fd, handle));

@@ -9,9 +9,9 @@
 
 #include "kselftest_harness.h"
 
-#define LINK	"d1" /* with ARP, and nobody on it */
-#define PORT	7471
-#define WAIT	8000
+#define LINK "d1" /* with ARP, and nobody on it */
+#define PORT 7471
+#define WAIT 8000
 
 enum op {
 	BIND,
@@ -33,16 +33,27 @@ enum op {
 };
 
 static const char *const op_names[OPS] = {
-	"bind", "resolve_addr", "resolve_route", "listen", "connect",
-	"accept", "establish", "reject", "disconnect", "notify",
-	"init_qp_attr(INIT)", "init_qp_attr(RTR)", "set_option(REUSEADDR)",
-	"set_option(AFONLY)", "set_option(TOS)",
+	"bind",
+	"resolve_addr",
+	"resolve_route",
+	"listen",
+	"connect",
+	"accept",
+	"establish",
+	"reject",
+	"disconnect",
+	"notify",
+	"init_qp_attr(INIT)",
+	"init_qp_attr(RTR)",
+	"set_option(REUSEADDR)",
+	"set_option(AFONLY)",
+	"set_option(TOS)",
 };
 
-#define OK	0
-#define NO	-EINVAL
-#define GONE	-ENODEV
-#define CONN	-EISCONN
+#define OK   0
+#define NO   -EINVAL
+#define GONE -ENODEV
+#define CONN -EISCONN
 
 /* clang-format off */
 static const int table[RCM_STATE_COUNT][OPS] = {
@@ -130,7 +141,7 @@ static int expect_event(int fd, int type)
 	return ret == type ? 0 : ret < 0 ? ret : -EPROTO;
 }
 
-#define TRY(step)                  \
+#define TRY(step)                   \
 	do {                        \
 		int ret = step;     \
 		if (ret < 0)        \
@@ -171,10 +182,10 @@ static int connection(int fd, int peer_fd, int *peer, enum rcm_state state)
 /* The same on the passive side. */
 static int passive(int fd, int peer_fd, int *peer, enum rcm_state state)
 {
-	enum rcm_state active = state == RCM_STATE_REQ_RCVD ?
-					RCM_STATE_REQ_SENT :
-				state == RCM_STATE_REP_SENT ?
-					RCM_STATE_REP_RCVD : state;
+	enum rcm_state active =
+		state == RCM_STATE_REQ_RCVD ? RCM_STATE_REQ_SENT :
+		state == RCM_STATE_REP_SENT ? RCM_STATE_REP_RCVD :
+					      state;
 	int handle;
 
 	*peer = connection(peer_fd, fd, &handle, active);
@@ -210,7 +221,8 @@ static int reach(int fd, int peer_fd, int *peer, enum rcm_state state,
 		return resolve_flags(fd, 0, NULL, "10.81.0.9", PORT, 60000,
 				     RCM_CREATE);
 	case RCM_STATE_ADDR_RESOLVED:
-		handle = resolve_flags(fd, 0, NULL, IP4, PORT, 1000, RCM_CREATE);
+		handle =
+			resolve_flags(fd, 0, NULL, IP4, PORT, 1000, RCM_CREATE);
 		TRY(expect_event(fd, EV_ADDR_RESOLVED));
 		return handle;
 	case RCM_STATE_ROUTE_RESOLVED:
