@@ -108,6 +108,14 @@ COMMAND(RCM_QUERY, rcm_query, out_endpoint, HANDLE(rcm_query), .flags = END,
 COMMAND(RCM_MIGRATE, rcm_migrate, reserved, HANDLE(rcm_migrate), .flags = END,
 	.expect = -ENOENT,
 	.reserved = { RESERVED(rcm_migrate, reserved), END });
+COMMAND(RCM_JOIN_MULTICAST, rcm_join_multicast, addr,
+	HANDLE(rcm_join_multicast), FLAGS(rcm_join_multicast),
+	.known = RCM_JOIN_SEND_ONLY, .expect = -ENOENT, .reserved = { END });
+COMMAND(RCM_LEAVE_MULTICAST, rcm_leave_multicast, reserved,
+	HANDLE(rcm_leave_multicast), .flags = END, .expect = -ENOENT,
+	.reserved = { RESERVED(rcm_leave_multicast, reserved), END });
+COMMAND(RCM_TRANSLATE, rcm_translate, out_endpoint, .handle = END,
+	.flags = END, .reserved = { END });
 COMMAND(RCM_GET_EVENT, rcm_event, out_qp, .handle = END, FLAGS(rcm_event),
 	.known = RCM_EVENT_DONTWAIT, .expect = -EAGAIN, .reserved = { END });
 /* clang-format on */
@@ -127,6 +135,8 @@ static void fill(unsigned char *arg, unsigned long cmd, int size, int other,
 		struct rcm_init_qp_attr init;
 		struct rcm_set_option option;
 		struct rcm_migrate migrate;
+		struct rcm_join_multicast join;
+		struct rcm_translate translate;
 	} to = {};
 
 	switch (cmd) {
@@ -135,6 +145,13 @@ static void fill(unsigned char *arg, unsigned long cmd, int size, int other,
 		break;
 	case RCM_BIND:
 		to.bind.addr = addr("127.0.0.1", 0);
+		break;
+	case RCM_JOIN_MULTICAST:
+		to.join.addr = addr("239.1.1.1", 0);
+		to.join.number = 1;
+		break;
+	case RCM_TRANSLATE:
+		to.translate.dst = addr(IP4, 1);
 		break;
 	case RCM_RESOLVE_ADDR:
 		to.resolve.dst = addr(IP4, 1);
@@ -468,7 +485,7 @@ TEST_F(file, a_version_longer_than_the_kernels_is_left_alone)
 TEST_F(file, port_spaces_and_types_of_queue_pairs)
 {
 	struct rcm_create_id arg = { .size = sizeof(arg) };
-	static const int none[] = { 0, 1, PS_UDP, PS_IPOIB, 0xffff };
+	static const int none[] = { 0, 1, 3, 0x110, 0xffff };
 	unsigned int i;
 	int type;
 
@@ -482,8 +499,17 @@ TEST_F(file, port_spaces_and_types_of_queue_pairs)
 		arg.qp_type = type;
 		EXPECT_EQ(type == 0 || type == 2 ? 0 : -EINVAL,
 			  call(self->fd, RCM_CREATE_ID, &arg));
+		arg.ps = PS_UDP;
+		EXPECT_EQ(type == 0 || type == 4 ? 0 : -EINVAL,
+			  call(self->fd, RCM_CREATE_ID, &arg));
+		arg.ps = PS_IPOIB;
+		EXPECT_EQ(type == 0 || type == 4 ? 0 : -EINVAL,
+			  call(self->fd, RCM_CREATE_ID, &arg));
+		arg.ps = PS_IB;
+		EXPECT_EQ(type == 0 || type == 2 || type == 4 ? 0 : -EINVAL,
+			  call(self->fd, RCM_CREATE_ID, &arg));
 	}
-	EXPECT_EQ(4, live_ids());
+	EXPECT_EQ(11, live_ids());
 }
 
 TEST_F(file, C56_create_writes_all_it_gives_out)
@@ -610,7 +636,7 @@ TEST_F(file, bind_and_resolve_make_an_identifier_when_asked_to)
 	arg.addr = addr(IP4_NOT_LOCAL, 0);
 	EXPECT_EQ(-EADDRNOTAVAIL, call(self->fd, RCM_BIND, &arg));
 	EXPECT_EQ(0, arg.handle);
-	arg.ps = PS_UDP;
+	arg.ps = 1;
 	EXPECT_EQ(-EPROTONOSUPPORT, call(self->fd, RCM_BIND, &arg));
 	EXPECT_EQ(1, live_ids());
 
