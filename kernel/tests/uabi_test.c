@@ -303,6 +303,14 @@ static const struct member rcm_translate[] = {
 	M(rcm_translate, out_endpoint),
 };
 
+static const struct member rcm_write_event[] = {
+	M(rcm_write_event, size),
+	M(rcm_write_event, handle),
+	M(rcm_write_event, event),
+	M(rcm_write_event, status),
+	M(rcm_write_event, arg),
+};
+
 #define T(type, size, argument)					\
 	{ #type, type, ARRAY_SIZE(type), sizeof(struct type), size, argument }
 /* clang-format on */
@@ -329,7 +337,7 @@ static const struct {
 	T(rcm_query, 400, true),	T(rcm_migrate, 24, true),
 	T(rcm_event, 800, true),	T(rcm_join_multicast, 144, true),
 	T(rcm_leave_multicast, 16, true),
-	T(rcm_translate, 640, true),
+	T(rcm_translate, 640, true),	T(rcm_write_event, 24, true),
 };
 
 static void uabi_sizes(struct kunit *test)
@@ -399,7 +407,8 @@ static void uabi_numbers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (unsigned int)RCM_INFO, 0xcd80U);
 	KUNIT_EXPECT_EQ(test, (unsigned int)RCM_GET_EVENT, 0xcd91U);
 	KUNIT_EXPECT_EQ(test, (unsigned int)RCM_TRANSLATE, 0xcd94U);
-	KUNIT_EXPECT_EQ(test, (int)RCM_CMD_END, 0x95);
+	KUNIT_EXPECT_EQ(test, (unsigned int)RCM_WRITE_EVENT, 0xcd95U);
+	KUNIT_EXPECT_EQ(test, (int)RCM_CMD_END, 0x96);
 	KUNIT_EXPECT_EQ(test, (int)RCM_STATE_IDLE, 0);
 	KUNIT_EXPECT_EQ(test, (int)RCM_STATE_ESTABLISHED, 11);
 	KUNIT_EXPECT_EQ(test, (int)RCM_STATE_COUNT, 18);
