@@ -2,6 +2,8 @@
 /*
  * Connect, accept, reject, disconnect: what does not depend on the transport.
  */
+#include <linux/wait_bit.h>
+
 #include "rcm_priv.h"
 
 /* 0xff asks for as much as the device can do. */
@@ -81,7 +83,7 @@ void rcm_connect_timed_out(struct work_struct *work)
 {
 	struct rcm_id *priv = container_of(to_delayed_work(work), struct rcm_id,
 					   connect_timer);
-	const struct rcm_transport *transport = NULL;
+	struct rcm_device *device = NULL;
 	struct ib_cm_id *cm = NULL;
 
 	mutex_lock(&priv->mutex);
@@ -89,7 +91,9 @@ void rcm_connect_timed_out(struct work_struct *work)
 		goto out;
 	rcm_id_move(priv, RCM_OP_NO_ANSWER);
 	rcm_id_blame(priv, RCM_STEP_CONNECT, -ETIMEDOUT, 0);
-	transport = priv->device->transport;
+	/* It has to be there until the transport's side is gone. */
+	device = priv->device;
+	rcm_device_get(device);
 	cm = priv->cm;
 	priv->cm = NULL;
 	if (rcm_id_report(priv, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT)) {
@@ -100,7 +104,9 @@ out:
 	mutex_unlock(&priv->mutex);
 out_cm:
 	if (cm)
-		transport->destroy(cm);
+		rcm_cm_destroy(priv, device, cm);
+	if (device)
+		rcm_device_put(device);
 	rcm_id_put(priv);
 }
 
@@ -290,9 +296,45 @@ int rcm_disconnect(struct rcm_id *priv)
  */
 int rcm_notify(struct rcm_id *priv, enum ib_event_type event)
 {
+	int ret;
+
 	if (priv->state == RCM_STATE_REMOVED)
 		return -ENODEV;
 	if (!priv->cm)
 		return -EINVAL;
-	return priv->device->transport->notify(priv, event);
+	ret = priv->device->transport->notify(priv, event);
+	if (!ret && event == IB_EVENT_COMM_EST)
+		WRITE_ONCE(priv->notified, true);
+	return ret;
+}
+
+/**
+ * rcm_notify_done - the transport has taken the notice to heart
+ * @priv: identifier, with its mutex held
+ */
+void rcm_notify_done(struct rcm_id *priv)
+{
+	if (!priv->notified)
+		return;
+	WRITE_ONCE(priv->notified, false);
+	wake_up_var(&priv->notified);
+}
+
+/**
+ * rcm_cm_destroy - let go of the transport's side of a connection
+ * @priv: identifier that it was of
+ * @device: its device
+ * @cm: what was priv->cm
+ *
+ * ib_cm takes its reply back when it acts on a notice, which is a moment
+ * later.  Destroyed in between, it waits for that reply's time-out, which the
+ * peer may have made more than a minute.
+ *
+ * Context: process; sleeps. The identifier's mutex is not held.
+ */
+void rcm_cm_destroy(struct rcm_id *priv, struct rcm_device *device,
+		    struct ib_cm_id *cm)
+{
+	wait_var_event_timeout(&priv->notified, !READ_ONCE(priv->notified), HZ);
+	device->transport->destroy(cm);
 }

@@ -184,7 +184,7 @@ static void rcm_hold_release(struct rcm_id *priv, struct rcm_hold *hold)
 		return;
 
 	if (hold->cm)
-		hold->device->transport->destroy(hold->cm);
+		rcm_cm_destroy(priv, hold->device, hold->cm);
 	spin_lock(&hold->device->lock);
 	list_del_init(&priv->device_node);
 	spin_unlock(&hold->device->lock);

@@ -209,7 +209,7 @@ static void rcm_id_teardown(struct rcm_id *priv)
 	if (rcm_addr_cancel(&priv->addr_req))
 		rcm_id_put(priv);
 	if (priv->cm)
-		priv->device->transport->destroy(priv->cm);
+		rcm_cm_destroy(priv, priv->device, priv->cm);
 	if (priv->space)
 		rcm_port_release(priv->space, &priv->binding);
 	rcm_device_detach(priv);

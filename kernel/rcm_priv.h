@@ -94,6 +94,7 @@ struct rcm_listener {
  * @ack_timeout_set: @ack_timeout was chosen
  * @v6only_set: the binding's v6only was chosen
  * @srq: the queue pair uses a shared receive queue
+ * @notified: the transport was told of an event and did not act on it yet
  * @tos: type of service
  * @ack_timeout: local ACK timeout, encoded
  * @connect_timeout_ms: until a connect without answer ends; 0: @connect_tries
@@ -138,6 +139,7 @@ struct rcm_id {
 	bool ack_timeout_set;
 	bool v6only_set;
 	bool srq;
+	bool notified;
 	u8 tos;
 	u8 ack_timeout;
 	u32 connect_timeout_ms;
@@ -305,6 +307,9 @@ int rcm_establish(struct rcm_id *priv);
 int rcm_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason);
 int rcm_disconnect(struct rcm_id *priv);
 int rcm_notify(struct rcm_id *priv, enum ib_event_type event);
+void rcm_notify_done(struct rcm_id *priv);
+void rcm_cm_destroy(struct rcm_id *priv, struct rcm_device *device,
+		    struct ib_cm_id *cm);
 
 /* qp.c */
 int rcm_set_qkey(struct rcm_id *priv, u32 qkey);

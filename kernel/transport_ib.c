@@ -146,6 +146,8 @@ int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 	/* It is tried no more, but the time that was asked for is not over. */
 	if (op == RCM_OP_NO_ANSWER && rcm_connect_timer_runs(priv))
 		goto out;
+	if (ib->event == IB_CM_USER_ESTABLISHED)
+		rcm_notify_done(priv);
 	/* Our request could not be sent: the time wait stands for its answer. */
 	if (op == RCM_OP_TIMEWAIT_EXIT && priv->state == RCM_STATE_CLOSING)
 		op = RCM_OP_DREQ_NO_ANSWER;

@@ -454,6 +454,17 @@ TEST_F(connect, notify_tells_that_data_arrived_before_the_confirmation)
 	EXPECT_EQ(-EINVAL, notify(self->fd, self->listener, 4));
 }
 
+TEST_F(connect, C37_destroy_right_after_notify_does_not_wait_for_the_peer)
+{
+	time_t start = time(NULL);
+
+	REQUEST(NULL, 0);
+	RESPONSE(NULL, 0);
+	ASSERT_EQ(0, notify(self->fd, self->server, 4));
+	EXPECT_LE(0, destroy(self->fd, self->server));
+	EXPECT_GT(10, time(NULL) - start);
+}
+
 TEST_F(connect, attributes_of_the_queue_pair_match_on_both_sides)
 {
 	struct rcm_init_qp_attr server, client;

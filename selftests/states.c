@@ -335,7 +335,7 @@ TEST_F(state, the_others_are_allowed)
 	enum op op;
 
 	if (variant->state == RCM_STATE_REMOVED)
-		SKIP(return, "nothing is");
+		return; /* nothing is */
 	for (op = 0; op < OPS; op++) {
 		if (table[variant->state][op])
 			continue;
