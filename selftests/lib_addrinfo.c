@@ -209,6 +209,9 @@ TEST(no_memory)
 	struct rdma_addrinfo *res;
 	int i, ret;
 
+	callocs_left = 0;
+	if (calloc(1, 1))
+		SKIP(return, "calloc() is not ours, as under valgrind");
 	/* Each allocation of ours fails once, until it is enough. */
 	for (i = 0; i < 20; i++) {
 		callocs_left = i;
