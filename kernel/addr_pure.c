@@ -23,7 +23,8 @@
  * Context: any; takes no lock.
  * Return: 0, or -EAFNOSUPPORT when @from is neither IPv4 nor IPv6.
  */
-int rcm_addr_set(union rcm_addr *to, const struct __kernel_sockaddr_storage *from)
+int rcm_addr_set(union rcm_addr *to,
+		 const struct __kernel_sockaddr_storage *from)
 {
 	const union rcm_addr *addr = (const union rcm_addr *)from;
 	union rcm_addr copy = {};
@@ -52,7 +53,8 @@ EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_set);
  *
  * Context: any; takes no lock.
  */
-void rcm_addr_put_user(struct __kernel_sockaddr_storage *to, const union rcm_addr *from)
+void rcm_addr_put_user(struct __kernel_sockaddr_storage *to,
+		       const union rcm_addr *from)
 {
 	memset(to, 0, sizeof(*to));
 	switch (from->sa.sa_family) {
@@ -71,7 +73,7 @@ EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_put_user);
  * @addr: an address
  *
  * Context: any; takes no lock.
- * Return: true for 0.0.0.0/8 and ::.
+ * Return: true for 0.0.0.0 and ::.
  */
 bool rcm_addr_is_any(const union rcm_addr *addr)
 {
@@ -111,10 +113,11 @@ EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_is_loopback);
  * @addr: an address
  *
  * Loopback addresses are in this class too.  That is surprising, but which
- * error a busy port gives depends on it, and applications adapted.
+ * error a busy port gives depends on it, and applications adapted.  The rest
+ * of 0.0.0.0/8 is not: these are ordinary addresses since Linux 5.3.
  *
  * Context: any; takes no lock.
- * Return: true for 0.0.0.0/8, 127.0.0.0/8, :: and ::1.
+ * Return: true for 0.0.0.0, 127.0.0.0/8, :: and ::1.
  */
 bool rcm_addr_is_wildcard(const union rcm_addr *addr)
 {
@@ -267,8 +270,8 @@ u32 rcm_addr_hash(const union rcm_addr *addr, u32 seed)
 
 	switch (addr->sa.sa_family) {
 	case AF_INET:
-		return jhash_2words((__force u32)addr->sin.sin_addr.s_addr,
-				    low, seed);
+		return jhash_2words((__force u32)addr->sin.sin_addr.s_addr, low,
+				    seed);
 	case AF_INET6:
 		if (rcm_addr_is_linklocal(addr))
 			scope = addr->sin6.sin6_scope_id;

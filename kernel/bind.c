@@ -160,6 +160,14 @@ static enum rcm_step rcm_addr_step(int status)
 	}
 }
 
+static void rcm_addr_blame(struct rcm_id *priv, int status)
+{
+	rcm_id_blame(priv, rcm_addr_step(status), status, 0);
+	/* The interface was known, though nothing came of it. */
+	if (priv->addr_req.result.ifindex)
+		priv->reason.ifindex = priv->addr_req.result.ifindex;
+}
+
 /**
  * rcm_addr_complete - a translation ended
  * @priv: identifier, with its mutex held
@@ -185,7 +193,7 @@ int rcm_addr_complete(struct rcm_id *priv, int status)
 	}
 	if (status) {
 		*rcm_src(priv) = src;
-		rcm_id_blame(priv, rcm_addr_step(status), status, 0);
+		rcm_addr_blame(priv, status);
 		rcm_id_move(priv, RCM_OP_ADDR_FAIL);
 		return rcm_id_report(priv, RDMA_CM_EVENT_ADDR_ERROR, status);
 	}
@@ -214,7 +222,7 @@ static int rcm_addr_start(struct rcm_id *priv, unsigned int timeout_ms)
 
 	ret = rcm_addr_try(req);
 	if (ret && ret != -ENODATA) {
-		rcm_id_blame(priv, rcm_addr_step(ret), ret, 0);
+		rcm_addr_blame(priv, ret);
 		return ret;
 	}
 
@@ -250,6 +258,7 @@ static int rcm_addr_start(struct rcm_id *priv, unsigned int timeout_ms)
 int rcm_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
 		     const union rcm_addr *dst, unsigned int timeout_ms)
 {
+	static const union rcm_addr none;
 	bool bound = priv->state == RCM_STATE_BOUND;
 	union rcm_addr old_dst = *rcm_dst(priv);
 	int ret;
@@ -292,7 +301,9 @@ int rcm_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
 	rcm_id_move(priv, RCM_OP_ADDR_FAIL);
 	if (bound) {
 		*rcm_dst(priv) = old_dst;
-		rcm_port_connect(priv->space, &priv->binding, &old_dst);
+		/* Somebody may have the old pair of addresses by now. */
+		if (rcm_port_connect(priv->space, &priv->binding, &old_dst))
+			rcm_port_connect(priv->space, &priv->binding, &none);
 	} else {
 		rcm_unbind(priv);
 	}

@@ -140,6 +140,10 @@ static int rcm_listen_on(struct rcm_id *priv, struct rcm_device *device)
 
 	lockdep_assert_held(&rcm_device_mutex);
 
+	/* Removal stops listens once, after it has said so. */
+	if (READ_ONCE(device->dead))
+		return -ENODEV;
+
 	listen = kzalloc(sizeof(*listen), GFP_KERNEL_ACCOUNT);
 	if (!listen)
 		return -ENOMEM;

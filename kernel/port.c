@@ -29,10 +29,10 @@
 #include "compat.h"
 #include "port.h"
 
-#define RCM_PORTS		65536
-#define RCM_PORT_BUCKETS	64
-#define RCM_BUCKET_PORTS	32
-#define RCM_BUCKET_TUPLES	64
+#define RCM_PORTS	  65536
+#define RCM_PORT_BUCKETS  64
+#define RCM_BUCKET_PORTS  32
+#define RCM_BUCKET_TUPLES 64
 
 /**
  * struct rcm_port - a port that has users
@@ -97,7 +97,8 @@ static struct hlist_head *rcm_tuple_head(struct rcm_port_space *space,
 {
 	u32 hash = rcm_addr_hash(dst, space->seed + port->number);
 
-	return &rcm_bucket(space, port->number)->tuples[hash % RCM_BUCKET_TUPLES];
+	return &rcm_bucket(space, port->number)
+			->tuples[hash % RCM_BUCKET_TUPLES];
 }
 
 static struct rcm_port *rcm_port_find(struct rcm_port_bucket *bucket,
@@ -297,7 +298,8 @@ static int rcm_port_bind_free(struct rcm_port_space *space,
 			      struct rcm_binding *binding, struct rcm_port *new,
 			      unsigned int low, unsigned int high)
 {
-	unsigned int start = low + reciprocal_scale(get_random_u32(), high - low + 1);
+	unsigned int start =
+		low + reciprocal_scale(get_random_u32(), high - low + 1);
 	unsigned int last = READ_ONCE(space->last);
 	unsigned int number;
 
@@ -327,10 +329,11 @@ found:
 }
 
 static int rcm_port_bind_shared(struct rcm_port_space *space,
-				struct rcm_binding *binding,
-				unsigned int low, unsigned int high)
+				struct rcm_binding *binding, unsigned int low,
+				unsigned int high)
 {
-	unsigned int start = low + reciprocal_scale(get_random_u32(), high - low + 1);
+	unsigned int start =
+		low + reciprocal_scale(get_random_u32(), high - low + 1);
 	unsigned int number;
 
 	number = start;
@@ -414,8 +417,9 @@ EXPORT_SYMBOL_FOR_RCM_TEST(rcm_port_space_alloc);
  */
 void rcm_port_space_free(struct rcm_port_space *space)
 {
-	if (space && WARN_ONCE(!bitmap_empty(space->in_use, RCM_PORTS),
-			       "rcm: a port is in use while its port space is freed\n"))
+	if (space &&
+	    WARN_ONCE(!bitmap_empty(space->in_use, RCM_PORTS),
+		      "rcm: a port is in use while its port space is freed\n"))
 		return;
 	kvfree(space);
 }
@@ -596,9 +600,9 @@ int rcm_port_connect(struct rcm_port_space *space, struct rcm_binding *binding,
 
 	bucket = rcm_bucket(space, binding->port->number);
 	spin_lock(&bucket->lock);
-	ret = binding->listening ? -EINVAL :
-				   rcm_port_check_dst(space, binding->port,
-						      binding, dst);
+	ret = binding->listening ?
+		      -EINVAL :
+		      rcm_port_check_dst(space, binding->port, binding, dst);
 	if (!ret) {
 		rcm_port_unaccount(binding);
 		binding->dst = *dst;

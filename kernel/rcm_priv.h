@@ -5,6 +5,7 @@
  *
  * Lock order, outermost first:
  *
+ *	rcm_file.reading	at most one
  *	rcm_id.mutex		(listener before its new child)
  *	rcm_device_mutex	the device list, wildcard listeners, listens
  *	rcm_device.lock, listener hash lock, port bucket locks, id table locks,

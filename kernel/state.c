@@ -5,7 +5,7 @@
  * Nothing else decides whether an operation is allowed.  The table says for
  * each operation in which states it may happen and what state follows; what
  * is not in it is refused.  Documentation/state-machine.md is generated from
- * this file by the KUnit suite that walks the whole matrix.
+ * this file by selftests/gen-state-doc.sh.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>

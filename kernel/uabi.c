@@ -29,6 +29,24 @@ static bool rcm_is_zero(const void *start, size_t len)
 }
 
 /**
+ * rcm_file_reserve - reserve a handle
+ * @file: file
+ * @handle: written
+ *
+ * Nothing is found by it until something is stored there. Handles are not
+ * given again soon, so that one of the past is not taken for a new one.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int rcm_file_reserve(struct rcm_file *file, u32 *handle)
+{
+	int ret = xa_alloc_cyclic(&file->ids, handle, NULL, xa_limit_31b,
+				  &file->next_handle, GFP_KERNEL_ACCOUNT);
+
+	return ret < 0 ? ret : 0;
+}
+
+/**
  * rcm_uctx_alloc - make a file's side of an identifier
  * @file: file that it counts for
  * @uid: the user's number
@@ -181,8 +199,7 @@ static struct rcm_uctx *rcm_uctx_create(struct rcm_file *file, u64 uid, u16 ps,
 	/* One reference is the identifier's life, one is the pointer. */
 	ctx->priv = rcm_id_get(priv);
 
-	ret = xa_alloc(&file->ids, &ctx->handle, NULL, xa_limit_31b,
-		       GFP_KERNEL_ACCOUNT);
+	ret = rcm_file_reserve(file, &ctx->handle);
 	if (ret)
 		goto err_id;
 	xa_store(&file->ids, ctx->handle, ctx, GFP_KERNEL_ACCOUNT);
@@ -355,6 +372,7 @@ static int rcm_cmd_resolve_addr(struct rcm_file *file, void *arg)
 	struct rcm_resolve_addr *resolve = arg;
 	union rcm_addr src, dst;
 	struct rcm_uctx *ctx;
+	bool follows;
 	int ret;
 
 	if (resolve->reserved2)
@@ -370,8 +388,12 @@ static int rcm_cmd_resolve_addr(struct rcm_file *file, void *arg)
 	ret = rcm_uevent_reserve(ctx, 3);
 	if (ret)
 		goto out;
+	follows = ctx->priv->route_follows;
 	ctx->priv->route_follows = resolve->flags & RCM_RESOLVE_BOTH;
 	ret = rcm_resolve_addr(ctx->priv, &src, &dst, resolve->timeout_ms);
+	/* One that is under way goes on as it was. */
+	if (ret)
+		ctx->priv->route_follows = follows;
 out:
 	rcm_close_target(file, arg, ctx, ret);
 	return ret;
@@ -774,22 +796,32 @@ static int rcm_migrate_to(struct rcm_file *from, struct rcm_file *to,
 	u32 handle;
 	int ret;
 
-	ret = xa_alloc(&to->ids, &handle, NULL, xa_limit_31b,
-		       GFP_KERNEL_ACCOUNT);
+	if (!atomic_add_unless(&to->nr_ids, 1, READ_ONCE(max_ids)))
+		return -EMFILE;
+	ret = rcm_file_reserve(to, &handle);
 	if (ret)
-		return ret;
+		goto err_count;
 	ctx = rcm_uctx_take(from, migrate->handle);
 	if (!ctx) {
-		xa_erase(&to->ids, handle);
-		return -ENOENT;
+		ret = -ENOENT;
+		goto err_handle;
 	}
 
+	/* Whoever finds it there waits until it has arrived. */
+	refcount_inc(&ctx->refs);
 	mutex_lock(&ctx->priv->mutex);
+	xa_store(&to->ids, handle, ctx, GFP_KERNEL_ACCOUNT);
 	migrate->out_events_reported = rcm_uevent_migrate(ctx, to, handle);
 	mutex_unlock(&ctx->priv->mutex);
+	rcm_uctx_put(ctx);
 	migrate->out_handle = handle;
-	xa_store(&to->ids, handle, ctx, GFP_KERNEL_ACCOUNT);
 	return 0;
+
+err_handle:
+	xa_erase(&to->ids, handle);
+err_count:
+	atomic_dec(&to->nr_ids);
+	return ret;
 }
 
 static int rcm_migrate_same(struct rcm_file *file, struct rcm_migrate *migrate)
@@ -821,8 +853,11 @@ static int rcm_cmd_migrate(struct rcm_file *file, void *arg)
 	to = filp->private_data;
 	if (!net_eq(to->net, file->net))
 		goto out;
+	/* An event that is being read here belongs here until it is. */
+	mutex_lock(&file->reading);
 	ret = to == file ? rcm_migrate_same(file, migrate) :
 			   rcm_migrate_to(file, to, migrate);
+	mutex_unlock(&file->reading);
 out:
 	fput(filp);
 	return ret;
@@ -1001,6 +1036,7 @@ static int rcm_uabi_open(struct inode *inode, struct file *filp)
 
 	file->net = get_net(current->nsproxy->net_ns);
 	xa_init_flags(&file->ids, XA_FLAGS_ALLOC1);
+	mutex_init(&file->reading);
 	spin_lock_init(&file->lock);
 	INIT_LIST_HEAD(&file->events);
 	init_waitqueue_head(&file->wait);

@@ -6,6 +6,7 @@
 #ifndef RCM_UABI_H
 #define RCM_UABI_H
 
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
@@ -16,7 +17,11 @@
  * struct rcm_file - one open /dev/infiniband/rcm
  * @net: namespace of its identifiers, with a reference
  * @ids: identifiers by handle; each entry is a reference
+ * @next_handle: where to look for a free handle; lock: that of @ids
  * @nr_ids: identifiers, with those of requests that were not read yet
+ * @reading: held from taking an event off @events until it is delivered or
+ *	back, so that its request's identifier is not used before it has a
+ *	handle, and neither moves to another file meanwhile
  * @lock: protects @events and what struct rcm_uctx says
  * @events: to be read, oldest first
  * @wait: for @events
@@ -25,8 +30,10 @@
 struct rcm_file {
 	struct net *net;
 	struct xarray ids;
+	u32 next_handle;
 	atomic_t nr_ids;
-	spinlock_t lock; /* protects events, and what rcm_uctx says */
+	struct mutex reading; /* from taking an event to its delivery */
+	spinlock_t lock;      /* protects events, and what rcm_uctx says */
 	struct list_head events;
 	wait_queue_head_t wait;
 	struct rcu_head rcu;
@@ -66,6 +73,7 @@ struct rcm_uctx {
 
 struct rcm_file *rcm_uctx_lock_file(struct rcm_uctx *ctx)
 	__acquires(&file->lock);
+int rcm_file_reserve(struct rcm_file *file, u32 *handle);
 struct rcm_uctx *rcm_uctx_alloc(struct rcm_file *file, u64 uid);
 void rcm_uctx_put(struct rcm_uctx *ctx);
 u32 rcm_uctx_destroy(struct rcm_uctx *ctx);

@@ -376,7 +376,7 @@ static void rcm_uevent_lock_two(struct rcm_file *a, struct rcm_file *b)
 /**
  * rcm_uevent_migrate - move an identifier and its events to another file
  * @ctx: identifier, in no file's table, with its mutex held
- * @to: the other file
+ * @to: the other file, which counts the identifier already
  * @handle: reserved there
  *
  * Requests that nobody read move along with their listener.
@@ -388,7 +388,7 @@ u32 rcm_uevent_migrate(struct rcm_uctx *ctx, struct rcm_file *to, u32 handle)
 	struct rcm_file *from = ctx->file;
 	struct rcm_uevent *uevent, *next;
 	u32 reported;
-	int moved = 1;
+	int moved = 0;
 
 	rcm_uevent_lock_two(from, to);
 	list_for_each_entry_safe(uevent, next, &from->events, node) {
@@ -409,7 +409,7 @@ u32 rcm_uevent_migrate(struct rcm_uctx *ctx, struct rcm_file *to, u32 handle)
 	spin_unlock(&from->lock);
 	spin_unlock(&to->lock);
 
-	atomic_sub(moved, &from->nr_ids);
+	atomic_sub(moved + 1, &from->nr_ids);
 	atomic_add(moved, &to->nr_ids);
 	return reported;
 }
@@ -462,12 +462,18 @@ static void rcm_uevent_requeue(struct rcm_uevent *uevent)
 	rcm_uevent_free(uevent);
 }
 
+/* On success file->reading is held. */
 static int rcm_uevent_wait(struct rcm_file *file, bool dont_wait,
 			   struct rcm_uevent **uevent)
 {
 	int ret;
 
-	while (!(*uevent = rcm_uevent_dequeue(file))) {
+	for (;;) {
+		mutex_lock(&file->reading);
+		*uevent = rcm_uevent_dequeue(file);
+		if (*uevent)
+			return 0;
+		mutex_unlock(&file->reading);
 		if (dont_wait)
 			return -EAGAIN;
 		ret = wait_event_interruptible(
@@ -475,7 +481,6 @@ static int rcm_uevent_wait(struct rcm_file *file, bool dont_wait,
 		if (ret)
 			return ret;
 	}
-	return 0;
 }
 
 /* A request's identifier gets its handle when it is read, and no earlier. */
@@ -484,8 +489,7 @@ static int rcm_uevent_publish_child(struct rcm_file *file,
 {
 	if (!uevent->child)
 		return 0;
-	return xa_alloc(&file->ids, &uevent->child->handle, NULL, xa_limit_31b,
-			GFP_KERNEL_ACCOUNT);
+	return rcm_file_reserve(file, &uevent->child->handle);
 }
 
 /**
@@ -527,6 +531,7 @@ int rcm_uevent_read(struct rcm_file *file, void __user *arg, u32 size,
 	}
 	if (child)
 		xa_store(&file->ids, child->handle, child, GFP_KERNEL_ACCOUNT);
+	mutex_unlock(&file->reading);
 	rcm_uevent_free(uevent);
 	return 0;
 
@@ -537,6 +542,7 @@ err_handle:
 	}
 err_requeue:
 	rcm_uevent_requeue(uevent);
+	mutex_unlock(&file->reading);
 	return ret;
 }
 

@@ -39,16 +39,16 @@ static_assert(offsetof(struct rcm_wire_hdr, port) == 2);
 static_assert(offsetof(struct rcm_wire_hdr, src) == 4);
 static_assert(offsetof(struct rcm_wire_hdr, dst) == 20);
 
-#define RCM_WIRE_VERSION		0
+#define RCM_WIRE_VERSION 0
 /* First of an address's bytes that IPv4 uses. */
-#define RCM_WIRE_IPV4_AT		12
+#define RCM_WIRE_IPV4_AT 12
 
 /* How much private data a consumer can send in each message. */
-#define RCM_WIRE_REQ_DATA		(92 - sizeof(struct rcm_wire_hdr))
-#define RCM_WIRE_REP_DATA		196
-#define RCM_WIRE_REJ_DATA		148
-#define RCM_WIRE_SIDR_REQ_DATA		(216 - sizeof(struct rcm_wire_hdr))
-#define RCM_WIRE_SIDR_REP_DATA		136
+#define RCM_WIRE_REQ_DATA      (92 - sizeof(struct rcm_wire_hdr))
+#define RCM_WIRE_REP_DATA      196
+#define RCM_WIRE_REJ_DATA      148
+#define RCM_WIRE_SIDR_REQ_DATA (216 - sizeof(struct rcm_wire_hdr))
+#define RCM_WIRE_SIDR_REP_DATA 136
 static_assert(RCM_WIRE_REQ_DATA == 56);
 static_assert(RCM_WIRE_SIDR_REQ_DATA == 180);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * timeout: 120
+ * timeout: 180
  *
  * The ioctl interface itself: what each command does with arguments that are
  * short, long, misplaced, or say what they must not; events; open files.
@@ -14,8 +14,8 @@
 
 #include "kselftest_harness.h"
 
-#define MAX_ARG		1024 /* larger than every structure */
-#define PAGE		4096
+#define MAX_ARG 1024 /* larger than every structure */
+#define PAGE	4096
 
 /* Each command with a valid argument, and what is then said to it. */
 FIXTURE(command)
@@ -27,35 +27,36 @@ FIXTURE(command)
 	unsigned char *map; /* two pages; the second cannot be accessed */
 };
 
-enum { END = -1 };
+enum {
+	END = -1
+};
 
 FIXTURE_VARIANT(command)
 {
 	unsigned long cmd;
 	int size;
-	int first; /* size of the first version */
-	int handle; /* offset of the handle, END: none */
-	int flags; /* offset of the flags, END: none */
-	__u32 known; /* flags known */
-	int expect; /* result for an identifier that is not there */
-	bool makes; /* makes an identifier */
+	int first;	 /* size of the first version */
+	int handle;	 /* offset of the handle, END: none */
+	int flags;	 /* offset of the flags, END: none */
+	__u32 known;	 /* flags known */
+	int expect;	 /* result for an identifier that is not there */
+	bool makes;	 /* makes an identifier */
 	int reserved[6]; /* pairs of offset and length, up to END */
 };
 
-#define RESERVED(type, member)        \
-	offsetof(struct type, member), \
-		sizeof(((struct type *)0)->member)
+#define RESERVED(type, member) \
+	offsetof(struct type, member), sizeof(((struct type *)0)->member)
 
-#define COMMAND(nr, type, last, ...)                                         \
-	FIXTURE_VARIANT_ADD(command, type)                                    \
-	{                                                                     \
-		.cmd = nr, .size = sizeof(struct type),                       \
-		.first = offsetof(struct type, last) +                        \
-			 sizeof(((struct type *)0)->last),                    \
-		__VA_ARGS__                                                   \
+#define COMMAND(nr, type, last, ...)                       \
+	FIXTURE_VARIANT_ADD(command, type)                 \
+	{                                                  \
+		.cmd = nr, .size = sizeof(struct type),    \
+		.first = offsetof(struct type, last) +     \
+			 sizeof(((struct type *)0)->last), \
+		__VA_ARGS__                                \
 	}
-#define HANDLE(type)	.handle = offsetof(struct type, handle)
-#define FLAGS(type)	.flags = offsetof(struct type, flags)
+#define HANDLE(type) .handle = offsetof(struct type, handle)
+#define FLAGS(type)  .flags = offsetof(struct type, flags)
 
 /* clang-format off */
 COMMAND(RCM_INFO, rcm_info, out_version, .handle = END, .flags = END,
@@ -162,14 +163,14 @@ static void put32(unsigned char *arg, int offset, __u32 value)
 	memcpy(arg + offset, &value, sizeof(value));
 }
 
-#define FILL(arg)                                                            \
-	({                                                                    \
-		fill(arg, variant->cmd, variant->size, self->other,           \
-		     &self->option);                                          \
-		if (variant->handle != END)                                   \
-			put32(arg, variant->handle, BAD_HANDLE);              \
+#define FILL(arg)                                                   \
+	({                                                          \
+		fill(arg, variant->cmd, variant->size, self->other, \
+		     &self->option);                                \
+		if (variant->handle != END)                         \
+			put32(arg, variant->handle, BAD_HANDLE);    \
 	})
-#define CALL(arg)	call(self->fd, variant->cmd, arg)
+#define CALL(arg) call(self->fd, variant->cmd, arg)
 
 FIXTURE_SETUP(command)
 {
@@ -342,7 +343,7 @@ TEST_F(command, handle_of_nobody_is_ENOENT)
 
 	if (variant->handle == END)
 		SKIP(return, "has no handle");
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		FILL(self->arg);
 		put32(self->arg, variant->handle, bad[i]);
 		EXPECT_EQ(-ENOENT, CALL(self->arg))
@@ -373,14 +374,18 @@ TEST_F(command, other_encodings_are_ENOTTY)
 	unsigned int nr = _IOC_NR(variant->cmd);
 	int size = variant->size;
 
-	EXPECT_EQ(-ENOTTY, call(self->fd, _IOC(_IOC_WRITE, RCM_IOC_TYPE, nr, size),
-				self->arg));
-	EXPECT_EQ(-ENOTTY, call(self->fd, _IOC(_IOC_READ, RCM_IOC_TYPE, nr, size),
-				self->arg));
-	EXPECT_EQ(-ENOTTY, call(self->fd,
-				_IOC(_IOC_READ | _IOC_WRITE, RCM_IOC_TYPE, nr, 0),
-				self->arg));
-	EXPECT_EQ(-ENOTTY, call(self->fd, _IO(RCM_IOC_TYPE + 1, nr), self->arg));
+	EXPECT_EQ(-ENOTTY,
+		  call(self->fd, _IOC(_IOC_WRITE, RCM_IOC_TYPE, nr, size),
+		       self->arg));
+	EXPECT_EQ(-ENOTTY,
+		  call(self->fd, _IOC(_IOC_READ, RCM_IOC_TYPE, nr, size),
+		       self->arg));
+	EXPECT_EQ(-ENOTTY,
+		  call(self->fd,
+		       _IOC(_IOC_READ | _IOC_WRITE, RCM_IOC_TYPE, nr, 0),
+		       self->arg));
+	EXPECT_EQ(-ENOTTY,
+		  call(self->fd, _IO(RCM_IOC_TYPE + 1, nr), self->arg));
 	EXPECT_EQ(-ENOTTY, call(self->fd, _IO(0x1b, nr), self->arg));
 }
 
@@ -456,8 +461,8 @@ TEST_F(file, a_version_longer_than_the_kernels_is_left_alone)
 	*(__u32 *)arg = sizeof(arg);
 	ASSERT_EQ(0, call(self->fd, RCM_INFO, arg));
 	EXPECT_EQ(sizeof(arg), *(__u32 *)arg);
-	EXPECT_EQ(0, memcmp(arg + sizeof(struct rcm_info),
-			    "\0\0\0\0\0\0\0", 8));
+	EXPECT_EQ(0,
+		  memcmp(arg + sizeof(struct rcm_info), "\0\0\0\0\0\0\0", 8));
 }
 
 TEST_F(file, port_spaces_and_types_of_queue_pairs)
@@ -467,7 +472,7 @@ TEST_F(file, port_spaces_and_types_of_queue_pairs)
 	unsigned int i;
 	int type;
 
-	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(none); i++)
 		EXPECT_EQ(-EPROTONOSUPPORT, create(self->fd, 0, none[i]));
 	EXPECT_LT(0, create(self->fd, 0, PS_TCP));
 	EXPECT_LT(0, create(self->fd, 0, PS_IB));
@@ -742,8 +747,7 @@ TEST_F(file, a_request_that_cannot_be_delivered_is_not_lost)
 	at->flags = 0;
 	EXPECT_EQ(-EFAULT, call(self->fd, RCM_GET_EVENT, at));
 	ASSERT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, &event, 0));
-	EXPECT_EQ(RCM_STATE_REQ_RCVD,
-		  state_of(self->fd, event.out_new_handle));
+	EXPECT_EQ(RCM_STATE_REQ_RCVD, state_of(self->fd, event.out_new_handle));
 	EXPECT_EQ(0, reject(self->fd, event.out_new_handle, 0, NULL, 0));
 	EXPECT_EQ(EV_REJECTED, next_event(self->fd, &event, 3000));
 	EXPECT_EQ(client, (int)event.out_handle);
@@ -768,8 +772,8 @@ TEST_F(file, max_ids_is_the_limit_of_each_file)
 	b = create_tcp(self->fd);
 	EXPECT_EQ(-EMFILE, create_tcp(self->fd));
 	EXPECT_EQ(-EMFILE, call(self->fd, RCM_BIND, &bind));
-	EXPECT_EQ(-EMFILE, resolve_flags(self->fd, 0, NULL, IP4, 7, 100,
-					 RCM_CREATE));
+	EXPECT_EQ(-EMFILE,
+		  resolve_flags(self->fd, 0, NULL, IP4, 7, 100, RCM_CREATE));
 	EXPECT_EQ(0, call(self->fd, RCM_INFO, &info));
 	EXPECT_EQ(2, info.out_max_ids);
 	EXPECT_LT(0, create_tcp(other));
@@ -802,8 +806,9 @@ TEST_F(file, option_values_are_checked)
 		bool byte = name == OPT_TOS || name == OPT_ACK_TIMEOUT;
 
 		for (len = 0; len < 9; len++) {
-			int expect = name > 3 ? -ENOPROTOOPT :
-				     len == (byte ? 1 : 4) ? 0 : -EINVAL;
+			int expect = name > 3		   ? -ENOPROTOOPT :
+				     len == (byte ? 1 : 4) ? 0 :
+							     -EINVAL;
 
 			arg.optname = name;
 			arg.optlen = len;
@@ -953,17 +958,19 @@ TEST_F(file, C61_nothing_is_left_open_over_exec)
 	EXPECT_EQ(FD_CLOEXEC, fcntl(self->fd, F_GETFD));
 }
 
-TEST(C58_layout_is_the_same_for_32_bit_callers)
+TEST(C58_layout_is_the_same_for_32_bit_callers_and_has_no_holes)
 {
 	const char *top = getenv("TOP");
 	int ret;
 
 	if (!top || sh("command -v gcc >/dev/null"))
-		SKIP(return, "no gcc; the 64-bit layout was checked on building");
-	ret = sh("echo '#include \"abi_layout.h\"' | gcc -m32 -fsyntax-only "
-		 "-I/usr/include/$(gcc -print-multiarch) -I%s/uapi "
-		 "-I%s/selftests -xc - 2>&1 | sed 's/^/# /; /error/q1' >&2",
-		 top, top);
+		SKIP(return,
+			   "no gcc; the 64-bit layout was checked on building");
+	ret = sh(
+		"echo '#include \"abi_layout.h\"' | gcc -m32 -Werror=padded -fsyntax-only "
+		"-I/usr/include/$(gcc -print-multiarch) -I%s/uapi "
+		"-I%s/selftests -xc - 2>&1 | sed 's/^/# /; /error/q1' >&2",
+		top, top);
 	EXPECT_EQ(0, ret);
 }
 

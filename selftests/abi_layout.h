@@ -11,7 +11,7 @@
 
 #define SIZE(type, size) \
 	_Static_assert(sizeof(struct type) == (size), "size of " #type)
-#define AT(type, member, offset)                                      \
+#define AT(type, member, offset)                                            \
 	_Static_assert(__builtin_offsetof(struct type, member) == (offset), \
 		       "offset of " #type "." #member)
 

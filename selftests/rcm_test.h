@@ -29,15 +29,15 @@
 
 #include <rdma/rcm.h>
 
-#define RCM_DEV		"/dev/infiniband/rcm"
-#define POISON		0xcc
-#define BAD_HANDLE	0x7ffffff0
+#define RCM_DEV	   "/dev/infiniband/rcm"
+#define POISON	   0xcc
+#define BAD_HANDLE 0x7ffffff0
 
 /* The rig's network; see Documentation/testing.md. */
-#define IP4		"10.0.0.1"
-#define IP6		"fd00::1"
-#define IP4_NOBODY	"10.0.0.99" /* d0 has no ARP: known, and silent */
-#define IP4_NOT_LOCAL	"10.77.0.1"
+#define IP4	      "10.0.0.1"
+#define IP6	      "fd00::1"
+#define IP4_NOBODY    "10.0.0.99" /* d0 has no ARP: known, and silent */
+#define IP4_NOT_LOCAL "10.77.0.1"
 
 enum {
 	PS_IPOIB = 0x0002,
@@ -214,7 +214,8 @@ static inline int resolve_flags(int fd, __u32 handle, const char *src,
 	if (flags & RCM_CREATE)
 		arg.ps = PS_TCP;
 	return call(fd, RCM_RESOLVE_ADDR, &arg) ?:
-	       (flags & RCM_CREATE) ? (int)arg.handle : 0;
+		       (flags & RCM_CREATE)	? (int)arg.handle :
+						  0;
 }
 
 static inline int resolve(int fd, __u32 handle, const char *src,
@@ -245,10 +246,22 @@ static inline int listen_on(int fd, __u32 handle, int backlog)
 	return call(fd, RCM_LISTEN, &arg);
 }
 
+/*
+ * ib_cm takes a queue pair number that it saw on another connection, or one
+ * in time wait, for a sign that the peer was restarted, so each end of each
+ * connection needs its own.
+ */
+static inline __u32 new_qp_num(void)
+{
+	static __u32 last;
+
+	return ((getpid() << 10) + ++last) & 0xffffff;
+}
+
 static inline struct rcm_conn_param conn_param(const void *data, int len)
 {
 	struct rcm_conn_param conn = {
-		.qp_num = 0x1234,
+		.qp_num = new_qp_num(),
 		.private_data_len = len,
 		.responder_resources = 1,
 		.initiator_depth = 1,
@@ -367,7 +380,8 @@ static inline int set_option(int fd, __u32 handle, int name, int value)
 		.handle = handle,
 		.optname = name,
 		.optlen = byte ? 1 : 4,
-		.optval = (__u64)(unsigned long)(byte ? (void *)&small : &value),
+		.optval =
+			(__u64)(unsigned long)(byte ? (void *)&small : &value),
 	};
 
 	return call(fd, RCM_SET_OPTION, &arg);
@@ -471,7 +485,8 @@ static inline int ready_to_connect(int fd, const char *dst, int port)
 
 	if (handle < 0)
 		return handle;
-	ret = resolve_flags(fd, handle, NULL, dst, port, 2000, RCM_RESOLVE_BOTH);
+	ret = resolve_flags(fd, handle, NULL, dst, port, 2000,
+			    RCM_RESOLVE_BOTH);
 	if (ret)
 		return ret;
 	ret = next_event(fd, NULL, 3000);
@@ -490,7 +505,8 @@ static inline int listener(int fd, const char *host, int port, int backlog)
 
 	if (handle < 0)
 		return handle;
-	ret = bind_text(fd, handle, host, port) ?: listen_on(fd, handle, backlog);
+	ret = bind_text(fd, handle, host, port) ?:
+						  listen_on(fd, handle, backlog);
 	return ret ?: handle;
 }
 
@@ -574,24 +590,46 @@ static inline bool nothing_left(int timeout_ms)
 	return true;
 }
 
-/*
- * An interface with ARP and a Soft-RoCE device: asked for a neighbour it gets
- * no answer, as nobody else is on it.
- */
-static inline int add_link(const char *name, const char *prefix)
+/* The device has a GID for a new address a moment later; false: never. */
+static inline bool wait_for_address(const char *host)
 {
-	int ret = sh("{ ip link add %s type dummy && ip link set %s arp on && "
-		     "ip address add %s dev %s && ip link set %s up && "
-		     "rdma link add x%s type rxe netdev %s; } 2>&1 | sed 's/^/# /'",
-		     name, name, prefix, name, name, name, name);
+	long long end = now_ms() + 3000;
+	int fd = open_rcm(0);
+	int handle = create_tcp(fd);
+	int ret;
 
-	return ret ?: sh("rdma link show x%s/1 >/dev/null 2>&1", name);
+	while ((ret = bind_text(fd, handle, host, 0)) && now_ms() < end)
+		sleep_ms(10);
+	close(fd);
+	return !ret;
 }
 
 static inline void del_link(const char *name)
 {
 	sh("rdma link del x%s 2>/dev/null; ip link del %s 2>/dev/null", name,
 	   name);
+}
+
+/*
+ * An interface with ARP and a Soft-RoCE device: asked for a neighbour it gets
+ * no answer, as nobody else is on it.
+ */
+static inline int add_link(const char *name, const char *prefix)
+{
+	char host[64];
+	int ret;
+
+	if (if_nametoindex(name))
+		del_link(name);
+	ret = sh("{ ip link add %s type dummy && ip link set %s arp on && "
+		 "ip address add %s dev %s && ip link set %s up && "
+		 "rdma link add x%s type rxe netdev %s; } 2>&1 | sed 's/^/# /'",
+		 name, name, prefix, name, name, name, name);
+
+	snprintf(host, sizeof(host), "%.*s", (int)strcspn(prefix, "/"), prefix);
+	if (ret || !wait_for_address(host))
+		return -ENODEV;
+	return 0;
 }
 
 #endif /* RCM_TEST_H */

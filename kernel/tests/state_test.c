@@ -12,64 +12,74 @@
 #include "tests.h"
 
 /*
- * What can happen in each state, as words of the form operation>NEXT_STATE.
+ * What can happen in each state, each in the form operation>NEXT_STATE.
  * remove and destroy are left out: see expected().
  */
 static const struct {
 	const char *state;
-	const char *rules;
+	const char *rules[7];
 } rules[] = {
-	{ "IDLE", "bind>BOUND req_rcvd>REQ_RCVD" },
-	{ "BOUND", "bind_fail>IDLE resolve_addr>ADDR_QUERY listen>LISTEN" },
-	{ "ADDR_QUERY", "addr_ok>ADDR_RESOLVED addr_fail>BOUND" },
-	{ "ADDR_RESOLVED", "resolve_route>ROUTE_QUERY" },
-	{ "ROUTE_QUERY", "route_ok>ROUTE_RESOLVED route_fail>ADDR_RESOLVED" },
-	{ "ROUTE_RESOLVED", "connect>REQ_SENT" },
-	{ "LISTEN", "listen_fail>BOUND" },
-	{ "REQ_SENT", "connect_fail>ROUTE_RESOLVED rep_rcvd>REP_RCVD "
-		      "rej_rcvd>FAILED no_answer>FAILED disconnect>REQ_SENT" },
-	{ "REP_RCVD", "establish>ESTABLISHED reject>FAILED rej_rcvd>FAILED "
-		      "dreq_rcvd>DISCONNECTED disconnect>REP_RCVD" },
-	{ "REQ_RCVD", "accept>REP_SENT reject>FAILED rej_rcvd>FAILED "
-		      "disconnect>REQ_RCVD" },
-	{ "REP_SENT", "rtu_rcvd>ESTABLISHED accept_fail>FAILED rej_rcvd>FAILED "
-		      "no_answer>FAILED dreq_rcvd>DISCONNECTED "
-		      "disconnect>REP_SENT" },
-	{ "ESTABLISHED", "disconnect>CLOSING dreq_rcvd>DISCONNECTED" },
-	{ "CLOSING", "drep_rcvd>DISCONNECTED dreq_rcvd>DISCONNECTED "
-		     "dreq_no_answer>DISCONNECTED disconnect>CLOSING" },
-	{ "DISCONNECTED", "timewait_exit>CLOSED disconnect>DISCONNECTED" },
-	{ "CLOSED", "disconnect>CLOSED" },
-	{ "FAILED", "disconnect>FAILED" },
-	{ "REMOVED", "" },
-	{ "DESTROYING", "" },
+	{ "IDLE", { "bind>BOUND", "req_rcvd>REQ_RCVD" } },
+	{ "BOUND",
+	  { "bind_fail>IDLE", "resolve_addr>ADDR_QUERY", "listen>LISTEN" } },
+	{ "ADDR_QUERY", { "addr_ok>ADDR_RESOLVED", "addr_fail>BOUND" } },
+	{ "ADDR_RESOLVED", { "resolve_route>ROUTE_QUERY" } },
+	{ "ROUTE_QUERY",
+	  { "route_ok>ROUTE_RESOLVED", "route_fail>ADDR_RESOLVED" } },
+	{ "ROUTE_RESOLVED", { "connect>REQ_SENT" } },
+	{ "LISTEN", { "listen_fail>BOUND" } },
+	{ "REQ_SENT",
+	  { "connect_fail>ROUTE_RESOLVED", "rep_rcvd>REP_RCVD",
+	    "rej_rcvd>FAILED", "no_answer>FAILED", "disconnect>REQ_SENT" } },
+	{ "REP_RCVD",
+	  { "establish>ESTABLISHED", "reject>FAILED", "rej_rcvd>FAILED",
+	    "dreq_rcvd>DISCONNECTED", "disconnect>REP_RCVD" } },
+	{ "REQ_RCVD",
+	  { "accept>REP_SENT", "reject>FAILED", "rej_rcvd>FAILED",
+	    "disconnect>REQ_RCVD" } },
+	{ "REP_SENT",
+	  { "rtu_rcvd>ESTABLISHED", "accept_fail>FAILED", "rej_rcvd>FAILED",
+	    "no_answer>FAILED", "dreq_rcvd>DISCONNECTED",
+	    "disconnect>REP_SENT" } },
+	{ "ESTABLISHED", { "disconnect>CLOSING", "dreq_rcvd>DISCONNECTED" } },
+	{ "CLOSING",
+	  { "drep_rcvd>DISCONNECTED", "dreq_rcvd>DISCONNECTED",
+	    "dreq_no_answer>DISCONNECTED", "disconnect>CLOSING" } },
+	{ "DISCONNECTED",
+	  { "timewait_exit>CLOSED", "disconnect>DISCONNECTED" } },
+	{ "CLOSED", { "disconnect>CLOSED" } },
+	{ "FAILED", { "disconnect>FAILED" } },
+	{ "REMOVED" },
+	{ "DESTROYING" },
 };
 
 /* What a consumer asks for, as opposed to what happens to an identifier. */
-static const char consumer_ops[] =
-	" bind resolve_addr resolve_route listen connect accept establish "
-	"reject disconnect destroy ";
+static const char *const consumer_ops[] = {
+	"bind",	  "resolve_addr", "resolve_route", "listen",	 "connect",
+	"accept", "establish",	  "reject",	   "disconnect", "destroy",
+};
 
 static bool is_consumer_op(const char *op)
 {
-	char word[32];
+	int i;
 
-	snprintf(word, sizeof(word), " %s ", op);
-	return strstr(consumer_ops, word);
+	for (i = 0; i < ARRAY_SIZE(consumer_ops); i++)
+		if (!strcmp(consumer_ops[i], op))
+			return true;
+	return false;
 }
 
-static int state_by_name(const char *name, size_t len)
+static int state_by_name(const char *name)
 {
 	int state;
 
 	for (state = 0; state < RCM_STATE_COUNT; state++)
-		if (strlen(rcm_state_name(state)) == len &&
-		    !strncmp(rcm_state_name(state), name, len))
+		if (!strcmp(rcm_state_name(state), name))
 			return state;
 	return -ENOENT;
 }
 
-static const char *rules_of(const char *state)
+static const char *const *rules_of(const char *state)
 {
 	int i;
 
@@ -79,20 +89,14 @@ static const char *rules_of(const char *state)
 	return NULL;
 }
 
-/* The state that @op leads to by @text, or a negative number. */
-static int find_rule(const char *text, const char *op)
+/* The state that @op leads to by @words, or a negative number. */
+static int find_rule(const char *const *words, const char *op)
 {
 	size_t len = strlen(op);
-	const char *word = text;
 
-	while (*word) {
-		const char *end = strchrnul(word, ' ');
-
-		if (!strncmp(word, op, len) && word[len] == '>')
-			return state_by_name(word + len + 1,
-					     end - (word + len + 1));
-		word = *end ? end + 1 : end;
-	}
+	for (; *words; words++)
+		if (!strncmp(*words, op, len) && (*words)[len] == '>')
+			return state_by_name(*words + len + 1);
 	return -EINVAL;
 }
 
@@ -101,11 +105,11 @@ static int expected(const char *state, const char *op)
 	if (!strcmp(state, "DESTROYING"))
 		return -EINVAL;
 	if (!strcmp(op, "destroy"))
-		return state_by_name("DESTROYING", 10);
+		return state_by_name("DESTROYING");
 	if (!strcmp(state, "REMOVED"))
 		return is_consumer_op(op) ? -ENODEV : -EINVAL;
 	if (!strcmp(op, "remove"))
-		return state_by_name("REMOVED", 7);
+		return state_by_name("REMOVED");
 
 	return find_rule(rules_of(state), op);
 }
@@ -132,13 +136,11 @@ static void state_matrix(struct kunit *test)
 static void state_rules_are_spelt_right(struct kunit *test)
 {
 	int i, op, words, used;
-	const char *c;
 
 	for (i = 0; i < ARRAY_SIZE(rules); i++) {
-		words = 0;
 		used = 0;
-		for (c = rules[i].rules; *c; c++)
-			words += *c == '>';
+		for (words = 0; rules[i].rules[words]; words++)
+			;
 		for (op = 0; op < RCM_OP_COUNT; op++)
 			used += find_rule(rules[i].rules, rcm_op_name(op)) >= 0;
 		KUNIT_EXPECT_EQ_MSG(test, words, used, "rules of %s",
@@ -160,9 +162,11 @@ static void state_out_of_range(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		for (n = 0; n < RCM_OP_COUNT; n++)
-			KUNIT_EXPECT_EQ(test, rcm_state_next(bad[i], n), -EINVAL);
+			KUNIT_EXPECT_EQ(test, rcm_state_next(bad[i], n),
+					-EINVAL);
 		for (n = 0; n < RCM_STATE_COUNT; n++)
-			KUNIT_EXPECT_EQ(test, rcm_state_next(n, bad[i]), -EINVAL);
+			KUNIT_EXPECT_EQ(test, rcm_state_next(n, bad[i]),
+					-EINVAL);
 		KUNIT_EXPECT_STREQ(test, rcm_state_name(bad[i]), "?");
 		KUNIT_EXPECT_STREQ(test, rcm_op_name(bad[i]), "?");
 	}
@@ -203,8 +207,9 @@ static void state_resolve_route_before_addr(struct kunit *test)
 		KUNIT_EXPECT_EQ(test,
 				rcm_state_next(state, RCM_OP_RESOLVE_ROUTE),
 				-EINVAL);
-	KUNIT_EXPECT_EQ(test, rcm_state_next(RCM_STATE_ADDR_RESOLVED,
-					     RCM_OP_RESOLVE_ROUTE),
+	KUNIT_EXPECT_EQ(test,
+			rcm_state_next(RCM_STATE_ADDR_RESOLVED,
+				       RCM_OP_RESOLVE_ROUTE),
 			(int)RCM_STATE_ROUTE_QUERY);
 }
 
@@ -265,7 +270,7 @@ static void state_all_are_reachable(struct kunit *test)
 /* The sequences of the manual pages, one step after the other. */
 static void state_walks(struct kunit *test)
 {
-	static const char * const walks[] = {
+	static const char *const walks[] = {
 		"bind resolve_addr addr_ok resolve_route route_ok connect rep_rcvd establish disconnect drep_rcvd timewait_exit destroy",
 		"bind resolve_addr addr_fail resolve_addr addr_ok resolve_route route_fail resolve_route route_ok destroy",
 		"bind resolve_addr addr_ok resolve_route route_ok connect rej_rcvd disconnect destroy",

@@ -17,6 +17,7 @@ struct member {
 	unsigned int align;
 };
 
+/* clang-format off */
 #define M(type, member)						\
 	{							\
 		#member, offsetof(struct type, member),		\
@@ -281,6 +282,7 @@ static const struct member rcm_event[] = {
 
 #define T(type, size, argument)					\
 	{ #type, type, ARRAY_SIZE(type), sizeof(struct type), size, argument }
+/* clang-format on */
 
 static const struct {
 	const char *name;
@@ -290,30 +292,18 @@ static const struct {
 	unsigned int want;
 	bool argument;
 } structs[] = {
-	T(rcm_reason, 16, false),
-	T(rcm_info, 56, true),
-	T(rcm_create_id, 32, true),
-	T(rcm_destroy_id, 16, true),
-	T(rcm_bind, 152, true),
-	T(rcm_resolve_addr, 288, true),
-	T(rcm_resolve_route, 16, true),
-	T(rcm_listen, 16, true),
-	T(rcm_conn_param, 280, false),
-	T(rcm_ece, 8, false),
-	T(rcm_connect, 296, true),
-	T(rcm_accept, 304, true),
-	T(rcm_establish, 8, true),
-	T(rcm_reject, 272, true),
-	T(rcm_disconnect, 8, true),
-	T(rcm_notify, 16, true),
-	T(rcm_ah, 36, false),
-	T(rcm_qp_attr, 88, false),
-	T(rcm_init_qp_attr, 104, true),
-	T(rcm_set_option, 32, true),
-	T(rcm_path, 56, false),
-	T(rcm_endpoint, 376, false),
-	T(rcm_query, 400, true),
-	T(rcm_migrate, 24, true),
+	T(rcm_reason, 16, false),	T(rcm_info, 56, true),
+	T(rcm_create_id, 32, true),	T(rcm_destroy_id, 16, true),
+	T(rcm_bind, 152, true),		T(rcm_resolve_addr, 288, true),
+	T(rcm_resolve_route, 16, true), T(rcm_listen, 16, true),
+	T(rcm_conn_param, 280, false),	T(rcm_ece, 8, false),
+	T(rcm_connect, 296, true),	T(rcm_accept, 304, true),
+	T(rcm_establish, 8, true),	T(rcm_reject, 272, true),
+	T(rcm_disconnect, 8, true),	T(rcm_notify, 16, true),
+	T(rcm_ah, 36, false),		T(rcm_qp_attr, 88, false),
+	T(rcm_init_qp_attr, 104, true), T(rcm_set_option, 32, true),
+	T(rcm_path, 56, false),		T(rcm_endpoint, 376, false),
+	T(rcm_query, 400, true),	T(rcm_migrate, 24, true),
 	T(rcm_event, 800, true),
 };
 
@@ -358,8 +348,8 @@ static void uabi_alignment(struct kunit *test)
 					    "%s.%s", structs[i].name, it->name);
 			if (it->align > 4)
 				KUNIT_EXPECT_EQ_MSG(test, 0U,
-						    structs[i].size % 8,
-						    "%s", structs[i].name);
+						    structs[i].size % 8, "%s",
+						    structs[i].name);
 		}
 }
 
@@ -394,12 +384,9 @@ static void uabi_numbers(struct kunit *test)
 }
 
 static struct kunit_case uabi_cases[] = {
-	KUNIT_CASE(uabi_sizes),
-	KUNIT_CASE(uabi_no_holes),
-	KUNIT_CASE(uabi_alignment),
-	KUNIT_CASE(uabi_size_comes_first),
-	KUNIT_CASE(uabi_numbers),
-	{}
+	KUNIT_CASE(uabi_sizes),	    KUNIT_CASE(uabi_no_holes),
+	KUNIT_CASE(uabi_alignment), KUNIT_CASE(uabi_size_comes_first),
+	KUNIT_CASE(uabi_numbers),   {}
 };
 
 struct kunit_suite rcm_uabi_suite = {

@@ -45,6 +45,7 @@ static const union rcm_addr dst6 = {
 	},
 };
 
+/* clang-format off */
 static const u8 bytes4[36] = {
 	0x00, 0x40, 0x12, 0x34,
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 1, 2, 3,
@@ -56,6 +57,8 @@ static const u8 bytes6[36] = {
 	0x20, 1, 0xd, 0xb8, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
 	0xfd, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
 };
+
+/* clang-format on */
 
 static void wire_put(struct kunit *test)
 {

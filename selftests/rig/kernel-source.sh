@@ -11,13 +11,9 @@
 PACKAGE=linux-source-6.12
 
 fetch() {
-	local version old
+	local version
 
-	old=$(ls -d "$CACHE"/"$PACKAGE"_*/selftests 2>/dev/null | tail -n 1)
-	if [ -n "$old" ]; then
-		dirname "$old"
-		return
-	fi
+	! cached "${PACKAGE}_*" selftests || return 0
 	apt_update
 	version=$(apt_candidate $PACKAGE)
 	[ -n "$version" ] || die "the archive has no $PACKAGE (see $APT_DIR/sources.list)"
@@ -40,4 +36,4 @@ fetch() {
 	echo "$CACHE/${PACKAGE}_$version"
 }
 
-locked kernel-source fetch
+cached "${PACKAGE}_*" selftests || locked kernel-source fetch

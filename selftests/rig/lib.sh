@@ -78,6 +78,14 @@ locked() {
 	exec {fd}>&-
 }
 
+# cached PATTERN FILE: print the directory in the cache that matches and holds
+# FILE. What is there is complete, so no lock is needed.
+cached() {
+	local found
+	found=$(compgen -G "$CACHE/$1/$2" | tail -n 1)
+	[ -n "$found" ] && echo "${found%/"$2"}"
+}
+
 # publish DIR TARGET: a finished directory appears in the cache whole or not at all
 publish() {
 	rm -rf "$2"

@@ -13,7 +13,6 @@ rig=$1 out=$2
 shift 2
 
 "$RIG_DIR/packages.sh" guest >&2 || exit 1
-source=$("$RIG_DIR/kernel-source.sh") || exit 1
 kernel=$("$RIG_DIR/$rig-kernel.sh") || exit 1
 
 ko=${RCM_KO:-} test_ko=
@@ -69,7 +68,7 @@ RCM_KO=$ko
 RCM_TEST_KO=$test_ko
 RCM_LIB=$TOP/build/user
 TESTS_DIR=$TOP/build/selftests
-KSELFTEST_DIR=$source/selftests
+KSELFTEST_DIR=$(cached 'linux-source-*' selftests)/selftests
 X
 
 # Booting takes 20 s on an idle machine; a rig that hangs must not hang us
@@ -86,7 +85,7 @@ trap 'kill -KILL -- "$pid" 2>/dev/null; pkill -KILL -P "$pid" 2>/dev/null; exit 
 say "$rig: booting $(basename "$kernel")"
 start=$SECONDS shown=
 while kill -0 "$pid" 2>/dev/null; do
-	sleep 0.2
+	sleep 0.5
 	line=$(tr -d '\r' <"$out/console" | sed -n 's/^rcm-rig: //p' | tail -n 1)
 	if [ "$line" != "$shown" ]; then
 		shown=$line

@@ -45,15 +45,9 @@ prune() {
 }
 
 build() {
-	local source release old key
-	key=$(sha256sum <"$CONFIG" | cut -c 1-12)
+	local source release
 
-	old=$(ls -d "$CACHE"/uml-"$key"-*/build/linux 2>/dev/null | tail -n 1)
-	if [ -n "$old" ]; then
-		echo "${old%/build/linux}"
-		return
-	fi
-
+	! cached "uml-$key-*" build/linux || return 0
 	source=$("$RIG_DIR/kernel-source.sh") || exit 1
 	"$RIG_DIR/packages.sh" build kernel >&2 || exit 1
 	scratch
@@ -76,4 +70,5 @@ build() {
 	echo "$CACHE/uml-$key-$release"
 }
 
-locked uml-kernel build
+key=$(sha256sum <"$CONFIG" | cut -c 1-12)
+cached "uml-$key-*" build/linux || locked uml-kernel build

@@ -32,13 +32,9 @@ relocate() {
 }
 
 prepare() {
-	local old arch image release version headers final dir p
+	local arch image release version headers final dir p
 
-	old=$(ls -d "$CACHE"/vm-*/initrd 2>/dev/null | tail -n 1)
-	if [ -n "$old" ]; then
-		dirname "$old"
-		return
-	fi
+	! cached 'vm-*' initrd || return 0
 	arch=$(dpkg --print-architecture)
 	[ "$arch" = amd64 ] || die "the VM rig knows amd64 only, this machine is $arch"
 	"$RIG_DIR/packages.sh" vm >&2 || exit 1
@@ -79,4 +75,4 @@ prepare() {
 	echo "$final"
 }
 
-locked vm-kernel prepare
+cached 'vm-*' initrd || locked vm-kernel prepare

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR Linux-OpenIB */
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The ioctl interface of /dev/infiniband/rcm.
  *
@@ -374,8 +374,8 @@ struct rcm_listen {
  * @reserved: must be 0
  * @private_data: for the peer
  *
- * In a CONNECT_REQUEST event @responder_resources is the peer's initiator
- * depth and the reverse.
+ * In CONNECT_REQUEST and CONNECT_RESPONSE events @responder_resources is the
+ * peer's initiator depth and the reverse.
  */
 struct rcm_conn_param {
 	__u32 qp_num;
@@ -692,6 +692,7 @@ struct rcm_query {
  *
  * EBADF   @fd is not open
  * EINVAL  @fd is not such a file, or of another network namespace
+ * EMFILE  the other file owns out_max_ids identifiers already
  */
 struct rcm_migrate {
 	__u32 size;
