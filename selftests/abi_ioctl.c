@@ -445,7 +445,9 @@ TEST_F(file, info_tells_version_features_and_limits)
 	EXPECT_EQ(sizeof(info), info.size);
 	EXPECT_EQ(RCM_ABI_VERSION, info.out_abi_version);
 	EXPECT_EQ(RCM_FEATURE_ROCE | RCM_FEATURE_CREATE_ON_USE |
-			  RCM_FEATURE_RESOLVE_BOTH,
+			  RCM_FEATURE_RESOLVE_BOTH | RCM_FEATURE_DATAGRAM |
+			  RCM_FEATURE_MULTICAST | RCM_FEATURE_TRANSLATE |
+			  RCM_FEATURE_CONNECT_TIMEOUT | RCM_FEATURE_WRITE_EVENT,
 		  info.out_features);
 	EXPECT_LE(1, info.out_max_ids);
 	EXPECT_EQ(1024, info.out_max_backlog);
@@ -468,22 +470,33 @@ TEST_F(file, a_version_longer_than_the_kernels_is_left_alone)
 TEST_F(file, port_spaces_and_types_of_queue_pairs)
 {
 	struct rcm_create_id arg = { .size = sizeof(arg) };
-	static const int none[] = { 0, 1, PS_UDP, PS_IPOIB, 0xffff };
-	unsigned int i;
+	static const int none[] = { 0, 1, 0x105, 0xffff };
+	static const struct {
+		int ps;
+		const char *types;
+	} spaces[] = {
+		{ PS_TCP, "\2" },
+		{ PS_UDP, "\4" },
+		{ PS_IPOIB, "\4" },
+		{ PS_IB, "\2\3\4\11\12" }, /* RC, UC, UD, XRC both ways */
+	};
+	unsigned int i, ids = 0;
+	bool fits;
 	int type;
 
 	for (i = 0; i < ARRAY_SIZE(none); i++)
 		EXPECT_EQ(-EPROTONOSUPPORT, create(self->fd, 0, none[i]));
-	EXPECT_LT(0, create(self->fd, 0, PS_TCP));
-	EXPECT_LT(0, create(self->fd, 0, PS_IB));
-
-	for (type = 0; type < 256; type++) {
-		arg.ps = PS_TCP;
-		arg.qp_type = type;
-		EXPECT_EQ(type == 0 || type == 2 ? 0 : -EINVAL,
-			  call(self->fd, RCM_CREATE_ID, &arg));
+	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
+		for (type = 0; type < 256; type++) {
+			fits = !type || strchr(spaces[i].types, type);
+			arg.ps = spaces[i].ps;
+			arg.qp_type = type;
+			EXPECT_EQ(fits ? 0 : -EINVAL,
+				  call(self->fd, RCM_CREATE_ID, &arg));
+			ids += fits;
+		}
 	}
-	EXPECT_EQ(4, live_ids());
+	EXPECT_EQ(ids, live_ids());
 }
 
 TEST_F(file, C56_create_writes_all_it_gives_out)
@@ -610,7 +623,7 @@ TEST_F(file, bind_and_resolve_make_an_identifier_when_asked_to)
 	arg.addr = addr(IP4_NOT_LOCAL, 0);
 	EXPECT_EQ(-EADDRNOTAVAIL, call(self->fd, RCM_BIND, &arg));
 	EXPECT_EQ(0, arg.handle);
-	arg.ps = PS_UDP;
+	arg.ps = 0x105;
 	EXPECT_EQ(-EPROTONOSUPPORT, call(self->fd, RCM_BIND, &arg));
 	EXPECT_EQ(1, live_ids());
 

@@ -67,6 +67,7 @@ static const char *const op_meanings[RCM_OP_COUNT] = {
 	[RCM_OP_ACCEPT_FAIL] = "acceptance could not be sent",
 	[RCM_OP_REQ_RCVD] = "made for an incoming request",
 	[RCM_OP_REP_RCVD] = "peer accepted",
+	[RCM_OP_SIDR_REP_RCVD] = "the peer's answer to a datagram identifier arrived",
 	[RCM_OP_RTU_RCVD] = "peer confirmed our acceptance",
 	[RCM_OP_REJ_RCVD] = "peer rejected",
 	[RCM_OP_NO_ANSWER] = "peer did not answer in time",

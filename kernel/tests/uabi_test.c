@@ -373,7 +373,11 @@ static void uabi_numbers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, RCM_ABI_VERSION, 1);
 	KUNIT_EXPECT_EQ(test, (unsigned int)RCM_INFO, 0xcd80U);
 	KUNIT_EXPECT_EQ(test, (unsigned int)RCM_GET_EVENT, 0xcd91U);
-	KUNIT_EXPECT_EQ(test, (int)RCM_CMD_END, 0x92);
+	KUNIT_EXPECT_EQ(test, (unsigned int)RCM_JOIN_MULTICAST, 0xcd92U);
+	KUNIT_EXPECT_EQ(test, (unsigned int)RCM_LEAVE_MULTICAST, 0xcd93U);
+	KUNIT_EXPECT_EQ(test, (unsigned int)RCM_TRANSLATE, 0xcd94U);
+	KUNIT_EXPECT_EQ(test, (unsigned int)RCM_WRITE_EVENT, 0xcd95U);
+	KUNIT_EXPECT_EQ(test, (int)RCM_CMD_END, 0x96);
 	KUNIT_EXPECT_EQ(test, (int)RCM_STATE_IDLE, 0);
 	KUNIT_EXPECT_EQ(test, (int)RCM_STATE_ESTABLISHED, 11);
 	KUNIT_EXPECT_EQ(test, (int)RCM_STATE_COUNT, 18);
