@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,23 +34,74 @@
 
 #include "rcm_user.h"
 
-#define RCM_RSOCKET_FUNCTIONS(f)                                               \
-	f(rsocket) f(rbind) f(rlisten) f(raccept) f(rconnect) f(rshutdown)     \
-		f(rclose) f(rrecv) f(rrecvfrom) f(rrecvmsg) f(rsend)           \
-			f(rsendto) f(rsendmsg) f(rread) f(rreadv) f(rwrite)    \
-				f(rwritev) f(rpoll) f(rselect) f(rgetpeername) \
-					f(rgetsockname) f(rsetsockopt)         \
-						f(rgetsockopt) f(rfcntl)       \
-							f(riomap) f(riounmap)  \
-								f(riowrite)
-
 /* The distribution's functions; all of them, or none while loaded is false. */
 static struct {
-#define RCM_MEMBER(name) __typeof__(name) *name;
-	RCM_RSOCKET_FUNCTIONS(RCM_MEMBER)
-#undef RCM_MEMBER
+	__typeof__(rsocket) *rsocket;
+	__typeof__(rbind) *rbind;
+	__typeof__(rlisten) *rlisten;
+	__typeof__(raccept) *raccept;
+	__typeof__(rconnect) *rconnect;
+	__typeof__(rshutdown) *rshutdown;
+	__typeof__(rclose) *rclose;
+	__typeof__(rrecv) *rrecv;
+	__typeof__(rrecvfrom) *rrecvfrom;
+	__typeof__(rrecvmsg) *rrecvmsg;
+	__typeof__(rsend) *rsend;
+	__typeof__(rsendto) *rsendto;
+	__typeof__(rsendmsg) *rsendmsg;
+	__typeof__(rread) *rread;
+	__typeof__(rreadv) *rreadv;
+	__typeof__(rwrite) *rwrite;
+	__typeof__(rwritev) *rwritev;
+	__typeof__(rpoll) *rpoll;
+	__typeof__(rselect) *rselect;
+	__typeof__(rgetpeername) *rgetpeername;
+	__typeof__(rgetsockname) *rgetsockname;
+	__typeof__(rsetsockopt) *rsetsockopt;
+	__typeof__(rgetsockopt) *rgetsockopt;
+	__typeof__(rfcntl) *rfcntl;
+	__typeof__(riomap) *riomap;
+	__typeof__(riounmap) *riounmap;
+	__typeof__(riowrite) *riowrite;
 	bool loaded;
 } rcm_real;
+
+static const struct {
+	const char *name;
+	size_t at;
+} rcm_real_names[] = {
+	{ "rsocket", offsetof(__typeof__(rcm_real), rsocket) },
+	{ "rbind", offsetof(__typeof__(rcm_real), rbind) },
+	{ "rlisten", offsetof(__typeof__(rcm_real), rlisten) },
+	{ "raccept", offsetof(__typeof__(rcm_real), raccept) },
+	{ "rconnect", offsetof(__typeof__(rcm_real), rconnect) },
+	{ "rshutdown", offsetof(__typeof__(rcm_real), rshutdown) },
+	{ "rclose", offsetof(__typeof__(rcm_real), rclose) },
+	{ "rrecv", offsetof(__typeof__(rcm_real), rrecv) },
+	{ "rrecvfrom", offsetof(__typeof__(rcm_real), rrecvfrom) },
+	{ "rrecvmsg", offsetof(__typeof__(rcm_real), rrecvmsg) },
+	{ "rsend", offsetof(__typeof__(rcm_real), rsend) },
+	{ "rsendto", offsetof(__typeof__(rcm_real), rsendto) },
+	{ "rsendmsg", offsetof(__typeof__(rcm_real), rsendmsg) },
+	{ "rread", offsetof(__typeof__(rcm_real), rread) },
+	{ "rreadv", offsetof(__typeof__(rcm_real), rreadv) },
+	{ "rwrite", offsetof(__typeof__(rcm_real), rwrite) },
+	{ "rwritev", offsetof(__typeof__(rcm_real), rwritev) },
+	{ "rpoll", offsetof(__typeof__(rcm_real), rpoll) },
+	{ "rselect", offsetof(__typeof__(rcm_real), rselect) },
+	{ "rgetpeername", offsetof(__typeof__(rcm_real), rgetpeername) },
+	{ "rgetsockname", offsetof(__typeof__(rcm_real), rgetsockname) },
+	{ "rsetsockopt", offsetof(__typeof__(rcm_real), rsetsockopt) },
+	{ "rgetsockopt", offsetof(__typeof__(rcm_real), rgetsockopt) },
+	{ "rfcntl", offsetof(__typeof__(rcm_real), rfcntl) },
+	{ "riomap", offsetof(__typeof__(rcm_real), riomap) },
+	{ "riounmap", offsetof(__typeof__(rcm_real), riounmap) },
+	{ "riowrite", offsetof(__typeof__(rcm_real), riowrite) },
+};
+
+static_assert(offsetof(__typeof__(rcm_real), loaded) ==
+		      RCM_ARRAY_SIZE(rcm_real_names) * sizeof(void *),
+	      "each has its name");
 
 static pthread_once_t rcm_real_once = PTHREAD_ONCE_INIT;
 
@@ -68,41 +120,73 @@ void rcm_id_show_sync(struct rcm_id *id)
 		memcpy((char *)id + rcm_sync_offset, &sync, sizeof(sync));
 }
 
-/* An address of our own that no program's can be taken for. */
-static bool rcm_self(Dl_info *self)
+struct rcm_object {
+	const void *addr;
+	char path[PATH_MAX];
+};
+
+static int rcm_object_visit(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct rcm_object *object = arg;
+	uintptr_t at = (uintptr_t)object->addr - info->dlpi_addr;
+	int i;
+
+	(void)size;
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		__typeof__(info->dlpi_phdr) part = &info->dlpi_phdr[i];
+
+		if (part->p_type == PT_LOAD &&
+		    at - part->p_vaddr < part->p_memsz)
+			return snprintf(object->path, sizeof(object->path),
+					"%s", info->dlpi_name) > 0;
+	}
+	return 0;
+}
+
+/* The file that an address belongs to. */
+static bool rcm_find_object(struct rcm_object *object, const void *addr)
+{
+	object->addr = addr;
+	return addr && dl_iterate_phdr(rcm_object_visit, object);
+}
+
+/* By an address of our own that no program's can be taken for. */
+static bool rcm_self(struct rcm_object *self)
 {
 	static const char here;
 
-	return dladdr(&here, self);
+	return rcm_find_object(self, &here);
 }
 
 /*
  * The distribution's library: where libibverbs is, which is built from the
  * same source, unless that is ourselves.
  */
-static bool rcm_real_path(const Dl_info *self, char *path, size_t size)
+static bool rcm_real_path(const struct rcm_object *self, char *path,
+			  size_t size)
 {
 	void *verbs = dlsym(RTLD_DEFAULT, "ibv_get_device_list");
 	struct stat ours, theirs;
-	const char *slash;
-	Dl_info info;
+	struct rcm_object object;
+	char *slash;
 
-	if (!verbs || !dladdr(verbs, &info))
+	if (!rcm_find_object(&object, verbs))
 		return false;
-	slash = strrchr(info.dli_fname, '/');
+	slash = strrchr(object.path, '/');
 	if (!slash)
 		return false;
-	snprintf(path, size, "%.*s/librdmacm.so.1",
-		 (int)(slash - info.dli_fname), info.dli_fname);
-	if (stat(path, &theirs) || stat(self->dli_fname, &ours))
+	*slash = 0;
+	if (snprintf(path, size, "%s/librdmacm.so.1", object.path) >= (int)size)
+		return false;
+	if (stat(path, &theirs) || stat(self->path, &ours))
 		return false;
 	return theirs.st_dev != ours.st_dev || theirs.st_ino != ours.st_ino;
 }
 
 /* A program may have loaded us for itself alone; names must lead to us. */
-static bool rcm_become_global(const Dl_info *self)
+static bool rcm_become_global(const struct rcm_object *self)
 {
-	return dlopen(self->dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+	return dlopen(self->path, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
 }
 
 /* Their library insists on the in-tree manager's ABI number, and no more. */
@@ -156,7 +240,7 @@ static void *rcm_real_open(void)
 {
 	__typeof__(rdma_get_request) *get_request;
 	char path[PATH_MAX];
-	Dl_info self;
+	struct rcm_object self;
 	void *lib;
 
 	if (!rcm_self(&self) || !rcm_real_path(&self, path, sizeof(path)) ||
@@ -177,15 +261,19 @@ static void *rcm_real_open(void)
 static void rcm_real_load(void)
 {
 	void *lib = rcm_real_open();
+	void *function;
+	size_t i;
 
 	if (!lib)
 		return;
+	for (i = 0; i < RCM_ARRAY_SIZE(rcm_real_names); i++) {
+		function = dlsym(lib, rcm_real_names[i].name);
+		if (!function)
+			return;
+		memcpy((char *)&rcm_real + rcm_real_names[i].at, &function,
+		       sizeof(function));
+	}
 	rcm_real.loaded = true;
-#define RCM_LOAD(name)                                \
-	*(void **)&rcm_real.name = dlsym(lib, #name); \
-	rcm_real.loaded = rcm_real.loaded && rcm_real.name;
-	RCM_RSOCKET_FUNCTIONS(RCM_LOAD)
-#undef RCM_LOAD
 }
 
 /**
