@@ -207,8 +207,15 @@ TEST(what_the_resolver_says_is_handed_on)
 TEST(no_memory)
 {
 	struct rdma_addrinfo *res;
+	void *first;
 	int i, ret;
 
+	callocs_left = 0;
+	first = calloc(1, 1);
+	callocs_left = -1;
+	free(first);
+	if (first)
+		SKIP(return, "calloc() is not ours, as under valgrind");
 	/* Each allocation of ours fails once, until it is enough. */
 	for (i = 0; i < 20; i++) {
 		callocs_left = i;

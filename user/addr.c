@@ -290,6 +290,24 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
 }
 
 /**
+ * rcm_resolve_route - find the path to the destination, and do not wait
+ * @id: identifier whose destination address is resolved
+ * @timeout_ms: how long the kernel waits, milliseconds
+ *
+ * Return: 0, or -1 with errno.
+ */
+int rcm_resolve_route(struct rcm_id *id, int timeout_ms)
+{
+	struct rcm_resolve_route cmd = {
+		.size = sizeof(cmd),
+		.handle = rcm_id_handle(id),
+		.timeout_ms = timeout_ms,
+	};
+
+	return rcm_id_ioctl(id, RCM_RESOLVE_ROUTE, &cmd);
+}
+
+/**
  * rdma_resolve_route - find the path to the destination
  * @id: identifier whose destination address is resolved
  * @timeout_ms: how long to wait, milliseconds
@@ -306,15 +324,9 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
  */
 int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 {
-	struct rcm_resolve_route cmd = {
-		.size = sizeof(cmd),
-		.timeout_ms = timeout_ms,
-	};
-
 	if (!id || !rcm_id_handle(to_rcm_id(id)))
 		return rcm_fail(EINVAL);
-	cmd.handle = rcm_id_handle(to_rcm_id(id));
-	if (rcm_id_ioctl(to_rcm_id(id), RCM_RESOLVE_ROUTE, &cmd))
+	if (rcm_resolve_route(to_rcm_id(id), timeout_ms))
 		return -1;
 	return rcm_complete(to_rcm_id(id));
 }

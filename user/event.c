@@ -453,9 +453,8 @@ int rcm_event_errno(const struct rdma_cm_event *event)
 
 	if (!event->status)
 		return 0;
-	if (event->event == RDMA_CM_EVENT_REJECTED)
-		return ECONNREFUSED;
-	if (event->event == RDMA_CM_EVENT_UNREACHABLE && event->status > 0)
-		return ECONNREFUSED;
+	if (event->event == RDMA_CM_EVENT_REJECTED ||
+	    (event->event == RDMA_CM_EVENT_UNREACHABLE && event->status > 0))
+		error = ECONNREFUSED;
 	return error;
 }

@@ -148,6 +148,7 @@ int rcm_id_create(struct rdma_event_channel *channel, struct rcm_id **out,
 		return rcm_fail(ENOMEM);
 	}
 	id->sync = !channel;
+	rcm_id_show_sync(id);
 	id->id.context = context;
 	id->id.ps = ps;
 	id->id.qp_type = qp_type;
@@ -352,6 +353,7 @@ int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 	if (priv->sync)
 		rcm_channel_close(from);
 	priv->sync = !channel;
+	rcm_id_show_sync(priv);
 	rcm_channel_put(from);
 	return 0;
 

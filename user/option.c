@@ -38,7 +38,7 @@ static bool rcm_path_leads_to(const struct rcm_id *id,
 /*
  * On RoCE the path follows from the addresses, and one that comes from
  * elsewhere can only say the same.  So it takes the place of
- * rdma_resolve_route(), and that is done.
+ * rdma_resolve_route(), and that is done, without waiting.
  */
 static int rcm_set_path(struct rdma_cm_id *id, const void *optval,
 			size_t optlen)
@@ -51,7 +51,7 @@ static int rcm_set_path(struct rdma_cm_id *id, const void *optval,
 	if (!data || !to_rcm_id(id)->dev ||
 	    !rcm_path_leads_to(to_rcm_id(id), data))
 		return rcm_fail(EINVAL);
-	return rdma_resolve_route(id, RCM_DEFAULT_TIMEOUT_MS);
+	return rcm_resolve_route(to_rcm_id(id), RCM_DEFAULT_TIMEOUT_MS);
 }
 
 /**
@@ -69,8 +69,9 @@ static int rcm_set_path(struct rdma_cm_id *id, const void *optval,
  * @optval: the value
  * @optlen: bytes at @optval
  *
- * Follows rdma_set_option(3).  Does not wait, except for RDMA_OPTION_IB_PATH
- * of a synchronous identifier.
+ * Follows rdma_set_option(3).  Does not wait, and leaves the event of
+ * RDMA_OPTION_IB_PATH to be read of a synchronous identifier, too: rsockets
+ * wait for it themselves.
  *
  * Return: 0, or -1 with errno: EINVAL (NULL, wrong length, value or state),
  * ENOPROTOOPT (no such level or option), ENOMEM, EMFILE.

@@ -260,9 +260,16 @@ static int rcm_create_cq(struct rdma_cm_id *id, __u32 size, struct ibv_cq **cq,
 	return -1;
 }
 
-/* Only those made by us are in the identifier. */
+/*
+ * Those made by us are in the identifier, and those that the application put
+ * there, rsockets do: one for both directions.
+ */
 static void rcm_destroy_cqs(struct rdma_cm_id *id)
 {
+	if (id->send_cq == id->recv_cq)
+		id->send_cq = NULL;
+	if (id->send_cq_channel == id->recv_cq_channel)
+		id->send_cq_channel = NULL;
 	rcm_destroy_cq(&id->recv_cq, &id->recv_cq_channel);
 	rcm_destroy_cq(&id->send_cq, &id->send_cq_channel);
 }

@@ -32,6 +32,9 @@
 #define RCM_REJ_CONSUMER      28
 #define RCM_REJ_VENDOR_OPTION 35
 
+/* As much of an identifier as rsockets may look at, in eight bytes. */
+#define RCM_FOREIGN_WORDS 32
+
 #define RCM_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 struct rcm_id;
@@ -152,6 +155,7 @@ struct rcm_mcast {
 /**
  * struct rcm_id - an identifier
  * @id: what the application sees; first
+ * @foreign: what the distribution's rsockets look at, see rsocket.c; second
  * @uid: its number, unique in the process
  * @lock: @ref's handle while it is being made, acknowledgements
  * @acked: signalled when an event was acknowledged
@@ -177,6 +181,7 @@ struct rcm_mcast {
  */
 struct rcm_id {
 	struct rdma_cm_id id;
+	__u64 foreign[RCM_FOREIGN_WORDS];
 	__u64 uid;
 	pthread_mutex_t lock;
 	pthread_cond_t acked;
@@ -281,6 +286,7 @@ __be16 rcm_addr_port(const struct sockaddr *addr);
 void rcm_addr_set_port(struct sockaddr *addr, __be16 port);
 int rcm_id_apply(struct rcm_id *id, const struct rcm_endpoint *ep);
 int rcm_id_refresh(struct rcm_id *id);
+int rcm_resolve_route(struct rcm_id *id, int timeout_ms);
 
 /* addrinfo.c */
 struct rdma_addrinfo *rcm_addrinfo_dup(const struct rdma_addrinfo *list);
@@ -308,6 +314,9 @@ void rcm_qp_error(struct rcm_id *id);
 /* event.c */
 int rcm_event_errno(const struct rdma_cm_event *event);
 void rcm_drop_event(struct rcm_id *id);
+
+/* rsocket.c */
+void rcm_id_show_sync(struct rcm_id *id);
 
 /* sync.c */
 int rcm_complete(struct rcm_id *id);

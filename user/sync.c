@@ -131,8 +131,10 @@ static int rcm_ep_route(struct rcm_id *id, struct rdma_addrinfo *res)
 {
 	if (!res->ai_route_len)
 		return rdma_resolve_route(&id->id, RCM_DEFAULT_TIMEOUT_MS);
-	return rdma_set_option(&id->id, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH,
-			       res->ai_route, res->ai_route_len);
+	if (rdma_set_option(&id->id, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH,
+			    res->ai_route, res->ai_route_len))
+		return -1;
+	return rcm_complete(id);
 }
 
 static int rcm_ep_active(struct rcm_id *id, struct rdma_addrinfo *res,

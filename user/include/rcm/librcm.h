@@ -62,9 +62,9 @@ int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event,
 			int status, uint64_t arg);
 
 /* The value written with an RCM_CM_EVENT_USER. */
-static inline uint64_t rcm_event_arg(const struct rdma_cm_event *event)
+static inline __u64 rcm_event_arg(const struct rdma_cm_event *event)
 {
-	uint64_t arg;
+	__u64 arg;
 
 	__builtin_memcpy(&arg, &event->param, sizeof(arg));
 	return arg;
