@@ -68,6 +68,7 @@ help:
 	@echo '  make check          lint and every test, on UML and in the VM; ends with the counts'
 	@echo '  make check-fast     the tests on UML alone: KUnit and selftests under KASAN'
 	@echo '  make check-vm       the tests in the VM alone: selftests and both managers side by side'
+	@echo '  make check-apps     unmodified programs over rcm, in the VM: rdmacm-utils, perftest, fio ...'
 	@echo '    T=PATTERN         of these only tests whose name matches, like T="interop_*"'
 	@echo '    VERBOSE=1         with the console of the kernel under test'
 	@echo '  make lint           checkpatch, sparse, cppcheck, clang-format, W=1, licences'
@@ -178,7 +179,7 @@ uninstall-module:
 
 # --- tests
 
-.PHONY: demo check check-fast check-vm lint uml-kernel vm-kernel selftests
+.PHONY: demo check check-fast check-vm check-apps lint uml-kernel vm-kernel selftests
 demo:
 	@selftests/demo/demo.sh
 check:
@@ -187,6 +188,8 @@ check-fast:
 	@selftests/rig/check.sh uml
 check-vm:
 	@selftests/rig/check.sh vm
+check-apps:
+	@selftests/rig/check.sh apps
 lint:
 	@selftests/rig/check.sh lint
 uml-kernel vm-kernel:

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# check.sh [lint] [uml] [vm]: build, run and report. The last line is
+# check.sh [lint] [uml] [vm] [apps]: build, run and report. The last line is
 # "N passed, N failed, N skipped"; the exit status matches.
 #
 # T=PATTERN   only tests whose name matches this shell pattern
@@ -86,13 +86,25 @@ rig() {
 	add "$out"
 }
 
+# Unmodified programs, in the VM
+apps() {
+	local out=$results/apps
+	"$RIG_DIR/packages.sh" apps >&2 || exit 1
+	if ! "$RIG_DIR/run.sh" vm "$out" "$TOP/selftests/apps/apps.sh" {fd}>&-; then
+		broken apps "$CACHE/log" "could not be built or booted, see above"
+		return
+	fi
+	"$RIG_DIR/report.sh" vm "$out"
+	add "$out"
+}
+
 # One kernel build at a time, and first: lint uses it
 for part; do
 	[ "$part" != uml ] || "$RIG_DIR/uml-kernel.sh" >/dev/null || exit 1
 done
 source=$("$RIG_DIR/kernel-source.sh") || exit 1
 case " $* " in
-*" uml "*|*" vm "*)
+*" uml "*|*" vm "*|*" apps "*)
 	"$RIG_DIR/packages.sh" build guest >&2 || exit 1
 	step "building the test programs" "$CACHE/log/selftests.log" \
 		make -C "$TOP/selftests" KSELFTEST_DIR="$source/selftests" ;;
@@ -102,7 +114,8 @@ for part; do
 	case $part in
 	lint)	lint ;;
 	uml|vm)	rig "$part" ;;
-	*)	die "usage: check.sh [lint] [uml] [vm]" ;;
+	apps)	apps ;;
+	*)	die "usage: check.sh [lint] [uml] [vm] [apps]" ;;
 	esac
 done
 
