@@ -14,18 +14,21 @@ static int rcm_limit(u8 *value, int limit)
 	return *value > limit ? -EINVAL : 0;
 }
 
+/* How much private data fits, of a connection's message or a datagram's. */
+static u8 rcm_max_data(struct rcm_id *priv, u8 max_data, u8 max_ud_data)
+{
+	return priv->id.qp_type == IB_QPT_UD ? max_ud_data : max_data;
+}
+
 static int rcm_check_conn(struct rcm_id *priv, struct rdma_conn_param *conn,
-			  u8 max_data, u8 max_ud_data)
+			  u8 max_data)
 {
 	const struct ib_device_attr *attrs = &priv->device->ib->attrs;
 
-	if (priv->id.qp_type == IB_QPT_UD) {
-		if (conn->private_data_len > max_ud_data)
-			return -EINVAL;
-		return rcm_set_qkey(priv, conn->qkey);
-	}
 	if (conn->private_data_len > max_data)
 		return -EINVAL;
+	if (priv->id.qp_type == IB_QPT_UD)
+		return rcm_set_qkey(priv, conn->qkey);
 	if (rcm_limit(&conn->responder_resources, attrs->max_qp_rd_atom) ||
 	    rcm_limit(&conn->initiator_depth, attrs->max_qp_init_rd_atom))
 		return -EINVAL;
@@ -155,20 +158,22 @@ bool rcm_connect_timer_runs(struct rcm_id *priv)
  */
 int rcm_connect(struct rcm_id *priv, struct rdma_conn_param *conn)
 {
+	const struct rcm_transport *transport;
 	int ret;
 
 	ret = rcm_state_next(priv->state, RCM_OP_CONNECT);
 	if (ret < 0)
 		return ret;
+	transport = priv->device->transport;
 	ret = rcm_check_conn(priv, conn,
-			     priv->device->transport->max_connect_data,
-			     priv->device->transport->max_ud_request_data);
+			     rcm_max_data(priv, transport->max_connect_data,
+					  transport->max_ud_request_data));
 	if (ret)
 		return ret;
 
 	rcm_id_move(priv, RCM_OP_CONNECT);
 	rcm_take_qp(priv, conn);
-	ret = priv->device->transport->connect(priv, conn);
+	ret = transport->connect(priv, conn);
 	if (ret) {
 		rcm_id_blame(priv, RCM_STEP_CONNECT, ret, 0);
 		rcm_id_move(priv, RCM_OP_CONNECT_FAIL);
@@ -190,24 +195,26 @@ int rcm_connect(struct rcm_id *priv, struct rdma_conn_param *conn)
  */
 int rcm_accept(struct rcm_id *priv, struct rdma_conn_param *conn)
 {
+	const struct rcm_transport *transport;
 	int ret;
 
 	ret = rcm_state_next(priv->state, RCM_OP_ACCEPT);
 	if (ret < 0)
 		return ret;
+	transport = priv->device->transport;
 	ret = rcm_check_conn(priv, conn,
-			     priv->device->transport->max_accept_data,
-			     priv->device->transport->max_ud_reply_data);
+			     rcm_max_data(priv, transport->max_accept_data,
+					  transport->max_ud_reply_data));
 	if (ret)
 		return ret;
 
 	rcm_id_move(priv, RCM_OP_ACCEPT);
 	rcm_take_qp(priv, conn);
-	ret = priv->device->transport->accept(priv, conn);
+	ret = transport->accept(priv, conn);
 	if (ret) {
 		rcm_id_blame(priv, RCM_STEP_CONNECT, ret, 0);
 		rcm_id_move(priv, RCM_OP_ACCEPT_FAIL);
-		priv->device->transport->reject(priv, 0, NULL, 0);
+		transport->reject(priv, 0, NULL, 0);
 	}
 	return ret;
 }
@@ -233,14 +240,6 @@ int rcm_establish(struct rcm_id *priv)
 	return rcm_id_move(priv, RCM_OP_ESTABLISH);
 }
 
-static u8 rcm_max_reject(struct rcm_id *priv)
-{
-	const struct rcm_transport *transport = priv->device->transport;
-
-	return priv->id.qp_type == IB_QPT_UD ? transport->max_ud_reply_data :
-					       transport->max_reject_data;
-}
-
 /**
  * rcm_reject - refuse a connection request, or a peer's acceptance
  * @priv: identifier, with its mutex held
@@ -254,14 +253,17 @@ static u8 rcm_max_reject(struct rcm_id *priv)
  */
 int rcm_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason)
 {
+	const struct rcm_transport *transport;
 	int ret;
 
 	ret = rcm_state_next(priv->state, RCM_OP_REJECT);
 	if (ret < 0)
 		return ret;
-	if (len > rcm_max_reject(priv))
+	transport = priv->device->transport;
+	if (len > rcm_max_data(priv, transport->max_reject_data,
+			       transport->max_ud_reply_data))
 		return -EINVAL;
-	ret = priv->device->transport->reject(priv, reason, data, len);
+	ret = transport->reject(priv, reason, data, len);
 	if (ret)
 		return ret;
 	return rcm_id_move(priv, RCM_OP_REJECT);
