@@ -46,7 +46,7 @@ static int rcm_take_port(struct rcm_id *priv, const union rcm_addr *src,
 }
 
 /**
- * rcm_unbind - undo what rcm_bind_addr() did
+ * rcm_unbind - undo what rcm_id_bind() did
  * @priv: identifier in state BOUND, with its mutex held
  */
 void rcm_unbind(struct rcm_id *priv)
@@ -105,7 +105,7 @@ err_unbind:
 }
 
 /**
- * rcm_bind_addr - give an identifier a local address and port
+ * rcm_id_bind - give an identifier a local address and port
  * @priv: identifier, with its mutex held
  * @addr: address and port, network byte order; port 0 for an ephemeral one
  *
@@ -115,7 +115,7 @@ err_unbind:
  * for a privileged port; -ENODEV when no RDMA device has the address;
  * -ENOMEM. The identifier is as before when it fails.
  */
-int rcm_bind_addr(struct rcm_id *priv, const union rcm_addr *addr)
+int rcm_id_bind(struct rcm_id *priv, const union rcm_addr *addr)
 {
 	static const union rcm_addr none;
 
@@ -201,7 +201,7 @@ int rcm_addr_complete(struct rcm_id *priv, int status)
 	rcm_id_move(priv, RCM_OP_ADDR_OK);
 	ret = rcm_id_report(priv, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	if (!ret && priv->route_follows)
-		rcm_resolve_route(priv, 0);
+		rcm_id_resolve_route(priv, 0);
 	return ret;
 }
 
@@ -238,7 +238,7 @@ static int rcm_addr_start(struct rcm_id *priv, unsigned int timeout_ms)
 }
 
 /**
- * rcm_resolve_addr - translate a destination to a device and a link address
+ * rcm_id_resolve_addr - translate a destination to a device and a link address
  * @priv: identifier, with its mutex held
  * @src: local address, or family 0; ignored when it is bound already
  * @dst: destination address and port, network byte order
@@ -249,14 +249,14 @@ static int rcm_addr_start(struct rcm_id *priv, unsigned int timeout_ms)
  *
  * Context: process; may sleep, but not for the network.
  * Return: 0 when exactly one of ADDR_RESOLVED and ADDR_ERROR was or will be
- * reported; otherwise the errors of rcm_bind_addr(); -ENETUNREACH or
+ * reported; otherwise the errors of rcm_id_bind(); -ENETUNREACH or
  * -EHOSTUNREACH without a route; -EINVAL for mixed families, a link-local
  * destination without scope, or a state that does not allow it; -ENODEV for
  * a destination that no RDMA device can reach, such as 127.0.0.1. The
  * identifier is as before when it fails.
  */
-int rcm_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
-		     const union rcm_addr *dst, unsigned int timeout_ms)
+int rcm_id_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
+			const union rcm_addr *dst, unsigned int timeout_ms)
 {
 	static const union rcm_addr none;
 	bool bound = priv->state == RCM_STATE_BOUND;
@@ -311,13 +311,13 @@ int rcm_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
 }
 
 /**
- * rcm_set_reuseaddr - allow others that allow it too to use the same port
+ * rcm_id_set_reuseaddr - allow others that allow it too to use the same port
  * @priv: identifier, with its mutex held
  * @reuse: allow it
  *
  * Return: 0; -EINVAL for a listener, and for taking it back once bound.
  */
-int rcm_set_reuseaddr(struct rcm_id *priv, bool reuse)
+int rcm_id_set_reuseaddr(struct rcm_id *priv, bool reuse)
 {
 	lockdep_assert_held(&priv->mutex);
 
@@ -330,13 +330,13 @@ int rcm_set_reuseaddr(struct rcm_id *priv, bool reuse)
 }
 
 /**
- * rcm_set_v6only - keep an IPv6 listener from taking IPv4 requests
+ * rcm_id_set_v6only - keep an IPv6 listener from taking IPv4 requests
  * @priv: identifier, with its mutex held
  * @v6only: keep it
  *
  * Return: 0; -EINVAL once it is more than bound.
  */
-int rcm_set_v6only(struct rcm_id *priv, bool v6only)
+int rcm_id_set_v6only(struct rcm_id *priv, bool v6only)
 {
 	lockdep_assert_held(&priv->mutex);
 
@@ -349,7 +349,7 @@ int rcm_set_v6only(struct rcm_id *priv, bool v6only)
 }
 
 /**
- * rcm_set_tos - choose the type of service
+ * rcm_id_set_tos - choose the type of service
  * @priv: identifier, with its mutex held
  * @tos: as in the IP header (RFC 2474)
  *
@@ -357,7 +357,7 @@ int rcm_set_v6only(struct rcm_id *priv, bool v6only)
  *
  * Return: 0.
  */
-int rcm_set_tos(struct rcm_id *priv, u8 tos)
+int rcm_id_set_tos(struct rcm_id *priv, u8 tos)
 {
 	priv->tos = tos;
 	priv->tos_set = true;
@@ -365,13 +365,13 @@ int rcm_set_tos(struct rcm_id *priv, u8 tos)
 }
 
 /**
- * rcm_set_ack_timeout - choose the queue pair's local ACK timeout
+ * rcm_id_set_ack_timeout - choose the queue pair's local ACK timeout
  * @priv: identifier, with its mutex held
  * @timeout: 4.096 us * 2^@timeout, 0 to 31; 0 for no timeout
  *
  * Return: 0; -EINVAL when @timeout is larger than 31.
  */
-int rcm_set_ack_timeout(struct rcm_id *priv, u8 timeout)
+int rcm_id_set_ack_timeout(struct rcm_id *priv, u8 timeout)
 {
 	if (timeout > 31)
 		return -EINVAL;

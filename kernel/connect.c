@@ -100,7 +100,7 @@ void rcm_connect_timed_out(struct work_struct *work)
 	cm = priv->cm;
 	priv->cm = NULL;
 	if (rcm_id_report(priv, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT)) {
-		rcm_destroy_id_unlock(priv);
+		rcm_id_destroy_unlock(priv);
 		goto out_cm;
 	}
 out:
@@ -145,7 +145,7 @@ bool rcm_connect_timer_runs(struct rcm_id *priv)
 }
 
 /**
- * rcm_connect - send a connection request
+ * rcm_id_connect - send a connection request
  * @priv: identifier in state ROUTE_RESOLVED, with its mutex held
  * @conn: parameters; read resources of 0xff are replaced by the device's
  *	limits, retry counts above 7 by 7
@@ -156,7 +156,7 @@ bool rcm_connect_timer_runs(struct rcm_id *priv)
  * more read resources than the device has; -ENODEV when the device is gone;
  * -ENOMEM. The identifier is as before when it fails.
  */
-int rcm_connect(struct rcm_id *priv, struct rdma_conn_param *conn)
+int rcm_id_connect(struct rcm_id *priv, struct rdma_conn_param *conn)
 {
 	const struct rcm_transport *transport;
 	int ret;
@@ -184,16 +184,16 @@ int rcm_connect(struct rcm_id *priv, struct rdma_conn_param *conn)
 }
 
 /**
- * rcm_accept - accept a connection request
+ * rcm_id_accept - accept a connection request
  * @priv: identifier of the request, with its mutex held
- * @conn: parameters, as for rcm_connect()
+ * @conn: parameters, as for rcm_id_connect()
  *
  * Context: process; may sleep, but not for the network.
- * Return: 0; -EINVAL as for rcm_connect(), with nothing changed; -ENODEV when
+ * Return: 0; -EINVAL as for rcm_id_connect(), with nothing changed; -ENODEV when
  * the device is gone. When the transport fails, its error, and the request is
  * rejected.
  */
-int rcm_accept(struct rcm_id *priv, struct rdma_conn_param *conn)
+int rcm_id_accept(struct rcm_id *priv, struct rdma_conn_param *conn)
 {
 	const struct rcm_transport *transport;
 	int ret;
@@ -220,14 +220,14 @@ int rcm_accept(struct rcm_id *priv, struct rdma_conn_param *conn)
 }
 
 /**
- * rcm_establish - confirm the peer's acceptance
+ * rcm_id_establish - confirm the peer's acceptance
  * @priv: identifier in state REP_RCVD, with its mutex held
  *
  * Return: 0, the connection is established; -EINVAL in a state that does not
  * allow it; -ENODEV when the device is gone; the transport's error, with
  * nothing changed.
  */
-int rcm_establish(struct rcm_id *priv)
+int rcm_id_establish(struct rcm_id *priv)
 {
 	int ret;
 
@@ -241,7 +241,7 @@ int rcm_establish(struct rcm_id *priv)
 }
 
 /**
- * rcm_reject - refuse a connection request, or a peer's acceptance
+ * rcm_id_reject - refuse a connection request, or a peer's acceptance
  * @priv: identifier, with its mutex held
  * @data: private data for the peer
  * @len: its length, bytes
@@ -251,7 +251,7 @@ int rcm_establish(struct rcm_id *priv)
  * private data; -ENODEV when the device is gone; the transport's error, with
  * nothing changed.
  */
-int rcm_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason)
+int rcm_id_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason)
 {
 	const struct rcm_transport *transport;
 	int ret;
@@ -270,13 +270,13 @@ int rcm_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason)
 }
 
 /**
- * rcm_disconnect - end a connection, or answer the peer who ends it
+ * rcm_id_disconnect - end a connection, or answer the peer who ends it
  * @priv: identifier that connected or was connected to, with its mutex held
  *
  * Return: 0; -EINVAL when there never was a connection; -ENODEV when the
  * device is gone.
  */
-int rcm_disconnect(struct rcm_id *priv)
+int rcm_id_disconnect(struct rcm_id *priv)
 {
 	int ret;
 
@@ -289,14 +289,14 @@ int rcm_disconnect(struct rcm_id *priv)
 }
 
 /**
- * rcm_notify - tell of an event that the consumer saw on its queue pair
+ * rcm_id_notify - tell of an event that the consumer saw on its queue pair
  * @priv: identifier with a connection, with its mutex held
  * @event: IB_EVENT_COMM_EST: data arrived before the peer's confirmation
  *
  * Return: 0; -EINVAL without connection or for an event of no interest;
  * -EISCONN when it is established already.
  */
-int rcm_notify(struct rcm_id *priv, enum ib_event_type event)
+int rcm_id_notify(struct rcm_id *priv, enum ib_event_type event)
 {
 	int ret;
 

@@ -223,7 +223,7 @@ static void rcm_id_device_removed(struct rcm_id *priv)
 	}
 	rcm_id_blame(priv, RCM_STEP_REMOVAL, -ENODEV, 0);
 	if (rcm_id_report(priv, RDMA_CM_EVENT_DEVICE_REMOVAL, 0)) {
-		rcm_destroy_id_unlock(priv);
+		rcm_id_destroy_unlock(priv);
 		return;
 	}
 	if (priv->inline_events) {

@@ -31,7 +31,7 @@ static struct rcm_table_bucket *rcm_table_bucket(u32 number)
 static void rcm_addr_done(struct rcm_addr_req *req, int status);
 
 /**
- * rcm_create_id - make an identifier
+ * rcm_id_create - make an identifier
  * @net: namespace that it belongs to
  * @handler: called for its events, with the identifier's mutex held
  * @context: for @handler
@@ -41,10 +41,10 @@ static void rcm_addr_done(struct rcm_addr_req *req, int status);
  *	it then has to return 0
  *
  * Context: process; may sleep.
- * Return: the identifier, with one reference that rcm_destroy_id() gives
+ * Return: the identifier, with one reference that rcm_id_destroy() gives
  * back, or an ERR_PTR: -ENOMEM.
  */
-struct rcm_id *rcm_create_id(struct net *net, rdma_cm_event_handler handler,
+struct rcm_id *rcm_id_create(struct net *net, rdma_cm_event_handler handler,
 			     void *context, enum rdma_ucm_port_space ps,
 			     enum ib_qp_type qp_type, bool inline_events)
 {
@@ -159,7 +159,7 @@ void rcm_id_blame(struct rcm_id *priv, enum rcm_step step, int error,
  * them.
  *
  * Return: what the handler says; not 0 asks for the identifier to be
- * destroyed, and the caller has to do that with rcm_destroy_id_unlock().
+ * destroyed, and the caller has to do that with rcm_id_destroy_unlock().
  */
 int rcm_id_dispatch(struct rcm_id *priv, struct rdma_cm_event *event)
 {
@@ -187,14 +187,14 @@ int rcm_id_report(struct rcm_id *priv, enum rdma_cm_event_type type, int status)
 	return rcm_id_dispatch(priv, &event);
 }
 
-/* What rcm_resolve_addr() left to a workqueue. */
+/* What rcm_id_resolve_addr() left to a workqueue. */
 static void rcm_addr_done(struct rcm_addr_req *req, int status)
 {
 	struct rcm_id *priv = container_of(req, struct rcm_id, addr_req);
 
 	mutex_lock(&priv->mutex);
 	if (rcm_addr_complete(priv, status))
-		rcm_destroy_id_unlock(priv);
+		rcm_id_destroy_unlock(priv);
 	else
 		mutex_unlock(&priv->mutex);
 	rcm_id_put(priv);
@@ -217,7 +217,7 @@ static void rcm_id_teardown(struct rcm_id *priv)
 }
 
 /**
- * rcm_destroy_id_unlock - destroy an identifier from within its own callback
+ * rcm_id_destroy_unlock - destroy an identifier from within its own callback
  * @priv: identifier, with its mutex held, which is released
  *
  * For callers that just got a non-zero return from the consumer's handler.
@@ -226,7 +226,7 @@ static void rcm_id_teardown(struct rcm_id *priv)
  *
  * Context: process; sleeps.
  */
-void rcm_destroy_id_unlock(struct rcm_id *priv)
+void rcm_id_destroy_unlock(struct rcm_id *priv)
 {
 	int ret = rcm_id_move(priv, RCM_OP_DESTROY);
 
@@ -236,17 +236,17 @@ void rcm_destroy_id_unlock(struct rcm_id *priv)
 }
 
 /**
- * rcm_destroy_id - destroy an identifier
+ * rcm_id_destroy - destroy an identifier
  * @priv: identifier; not from within its own handler
  *
  * When it returns no callback runs and none will, and the port is free.
  *
  * Context: process; sleeps.
  */
-void rcm_destroy_id(struct rcm_id *priv)
+void rcm_id_destroy(struct rcm_id *priv)
 {
 	mutex_lock(&priv->mutex);
-	rcm_destroy_id_unlock(priv);
+	rcm_id_destroy_unlock(priv);
 }
 
 static void rcm_id_path(struct rcm_id *priv, struct rcm_path *to)

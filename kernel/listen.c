@@ -210,7 +210,7 @@ static int rcm_listen_bind_any(struct rcm_id *priv)
 {
 	const union rcm_addr any = { .sin.sin_family = AF_INET };
 
-	return rcm_bind_addr(priv, &any);
+	return rcm_id_bind(priv, &any);
 }
 
 /**
@@ -355,7 +355,7 @@ struct rcm_id *rcm_listen_child(struct rcm_id *listener,
 	struct rcm_id *priv;
 	int ret;
 
-	priv = rcm_create_id(listener->net, listener->id.event_handler,
+	priv = rcm_id_create(listener->net, listener->id.event_handler,
 			     listener->id.context, listener->id.ps,
 			     listener->id.qp_type, listener->inline_events);
 	if (IS_ERR(priv))
@@ -372,7 +372,7 @@ struct rcm_id *rcm_listen_child(struct rcm_id *listener,
 
 	ret = rcm_device_attach_child(priv, device, port_num, sgid_attr);
 	if (ret) {
-		rcm_destroy_id_unlock(priv);
+		rcm_id_destroy_unlock(priv);
 		return ERR_PTR(ret);
 	}
 	rcm_id_move(priv, RCM_OP_REQ_RCVD);

@@ -58,7 +58,7 @@ static int rcm_qp_attr_fresh(struct rcm_id *priv, struct ib_qp_attr *attr,
 }
 
 /**
- * rcm_init_qp_attr - attributes to move a queue pair to a state
+ * rcm_id_init_qp_attr - attributes to move a queue pair to a state
  * @priv: identifier with a device, with its mutex held
  * @attr: qp_state says which state; the others are written as @mask tells
  * @mask: IB_QP_* mask, written
@@ -66,7 +66,7 @@ static int rcm_qp_attr_fresh(struct rcm_id *priv, struct ib_qp_attr *attr,
  * Return: 0; -ENODEV when the device is gone; -EINVAL without device, or when
  * the connection is not so far.
  */
-int rcm_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr, int *mask)
+int rcm_id_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr, int *mask)
 {
 	int ret;
 
@@ -159,7 +159,7 @@ static u32 rcm_qp_attr_state(struct rcm_id *priv, struct rcm_qp_attr *to,
 	struct ib_qp_attr attr = { .qp_state = state };
 	int mask = 0;
 
-	if (rcm_init_qp_attr(priv, &attr, &mask))
+	if (rcm_id_init_qp_attr(priv, &attr, &mask))
 		return 0;
 	/* The alternate path is not passed on. */
 	mask &= ~IB_QP_ALT_PATH;

@@ -236,11 +236,11 @@ extern struct mutex rcm_device_mutex;
 extern struct list_head rcm_devices;
 
 /* id.c */
-struct rcm_id *rcm_create_id(struct net *net, rdma_cm_event_handler handler,
+struct rcm_id *rcm_id_create(struct net *net, rdma_cm_event_handler handler,
 			     void *context, enum rdma_ucm_port_space ps,
 			     enum ib_qp_type qp_type, bool inline_events);
-void rcm_destroy_id(struct rcm_id *priv);
-void rcm_destroy_id_unlock(struct rcm_id *priv);
+void rcm_id_destroy(struct rcm_id *priv);
+void rcm_id_destroy_unlock(struct rcm_id *priv);
 struct rcm_id *rcm_id_get(struct rcm_id *priv);
 void rcm_id_put(struct rcm_id *priv);
 int rcm_id_move(struct rcm_id *priv, enum rcm_op op);
@@ -254,9 +254,9 @@ int rcm_id_init(void);
 void rcm_id_exit(void);
 
 /* bind.c */
-int rcm_bind_addr(struct rcm_id *priv, const union rcm_addr *addr);
-int rcm_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
-		     const union rcm_addr *dst, unsigned int timeout_ms);
+int rcm_id_bind(struct rcm_id *priv, const union rcm_addr *addr);
+int rcm_id_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
+			const union rcm_addr *dst, unsigned int timeout_ms);
 void rcm_unbind(struct rcm_id *priv);
 int rcm_addr_complete(struct rcm_id *priv, int status);
 int rcm_translate(struct net *net, const union rcm_addr *src,
@@ -264,13 +264,13 @@ int rcm_translate(struct net *net, const union rcm_addr *src,
 		  struct rcm_endpoint *to);
 int rcm_set_connect_timeout(struct rcm_id *priv, u32 timeout_ms);
 int rcm_set_connect_tries(struct rcm_id *priv, u32 tries);
-int rcm_set_reuseaddr(struct rcm_id *priv, bool reuse);
-int rcm_set_v6only(struct rcm_id *priv, bool v6only);
-int rcm_set_tos(struct rcm_id *priv, u8 tos);
-int rcm_set_ack_timeout(struct rcm_id *priv, u8 timeout);
+int rcm_id_set_reuseaddr(struct rcm_id *priv, bool reuse);
+int rcm_id_set_v6only(struct rcm_id *priv, bool v6only);
+int rcm_id_set_tos(struct rcm_id *priv, u8 tos);
+int rcm_id_set_ack_timeout(struct rcm_id *priv, u8 timeout);
 
 /* route.c */
-int rcm_resolve_route(struct rcm_id *priv, unsigned int timeout_ms);
+int rcm_id_resolve_route(struct rcm_id *priv, unsigned int timeout_ms);
 
 /* device.c */
 void rcm_device_get(struct rcm_device *device);
@@ -298,22 +298,23 @@ struct rcm_id *rcm_listen_child(struct rcm_id *listener,
 				const union rcm_addr *remote);
 
 /* connect.c */
-int rcm_connect(struct rcm_id *priv, struct rdma_conn_param *conn);
-int rcm_accept(struct rcm_id *priv, struct rdma_conn_param *conn);
+int rcm_id_connect(struct rcm_id *priv, struct rdma_conn_param *conn);
+int rcm_id_accept(struct rcm_id *priv, struct rdma_conn_param *conn);
 void rcm_connect_timed_out(struct work_struct *work);
 void rcm_connect_stop_timer(struct rcm_id *priv);
 bool rcm_connect_timer_runs(struct rcm_id *priv);
-int rcm_establish(struct rcm_id *priv);
-int rcm_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason);
-int rcm_disconnect(struct rcm_id *priv);
-int rcm_notify(struct rcm_id *priv, enum ib_event_type event);
+int rcm_id_establish(struct rcm_id *priv);
+int rcm_id_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason);
+int rcm_id_disconnect(struct rcm_id *priv);
+int rcm_id_notify(struct rcm_id *priv, enum ib_event_type event);
 void rcm_notify_done(struct rcm_id *priv);
 void rcm_cm_destroy(struct rcm_id *priv, struct rcm_device *device,
 		    struct ib_cm_id *cm);
 
 /* qp.c */
 int rcm_set_qkey(struct rcm_id *priv, u32 qkey);
-int rcm_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr, int *mask);
+int rcm_id_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr,
+			int *mask);
 void rcm_qp_attr_all(struct rcm_id *priv, struct rcm_qp_attr *to);
 void rcm_qp_attr_ah(struct rcm_ah *to, const struct rdma_ah_attr *ah);
 void rcm_qp_attr_one(struct rcm_qp_attr *to, const struct ib_qp_attr *attr,

@@ -85,7 +85,7 @@ out:
 }
 
 /**
- * rcm_resolve_route - find the path to the peer
+ * rcm_id_resolve_route - find the path to the peer
  * @priv: identifier in state ADDR_RESOLVED, with its mutex held
  * @timeout_ms: how long to wait, milliseconds; RoCE needs no wait
  *
@@ -96,7 +96,7 @@ out:
  * Return: 0; -EINVAL in a state that does not allow it, so before the address
  * is resolved; -ENODEV when the device is gone.
  */
-int rcm_resolve_route(struct rcm_id *priv, unsigned int timeout_ms)
+int rcm_id_resolve_route(struct rcm_id *priv, unsigned int timeout_ms)
 {
 	int ret;
 

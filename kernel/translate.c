@@ -36,7 +36,7 @@ static int rcm_translate_handler(struct rdma_cm_id *id,
  * which is gone when the call returns.
  *
  * Context: process; waits for the network, until a signal.
- * Return: 0; the errors of rcm_resolve_addr() and rcm_resolve_route();
+ * Return: 0; the errors of rcm_id_resolve_addr() and rcm_id_resolve_route();
  * -ETIMEDOUT; -EINTR.
  */
 int rcm_translate(struct net *net, const union rcm_addr *src,
@@ -48,14 +48,14 @@ int rcm_translate(struct net *net, const union rcm_addr *src,
 	int ret;
 
 	init_completion(&translation.done);
-	priv = rcm_create_id(net, rcm_translate_handler, &translation,
+	priv = rcm_id_create(net, rcm_translate_handler, &translation,
 			     RDMA_PS_TCP, IB_QPT_RC, true);
 	if (IS_ERR(priv))
 		return PTR_ERR(priv);
 
 	mutex_lock(&priv->mutex);
 	priv->route_follows = true;
-	ret = rcm_resolve_addr(priv, src, dst, timeout_ms);
+	ret = rcm_id_resolve_addr(priv, src, dst, timeout_ms);
 	mutex_unlock(&priv->mutex);
 	if (ret)
 		goto out;
@@ -73,6 +73,6 @@ int rcm_translate(struct net *net, const union rcm_addr *src,
 	/* The port is given back, so it means nothing. */
 	((struct sockaddr_in *)&to->src)->sin_port = 0;
 out:
-	rcm_destroy_id(priv);
+	rcm_id_destroy(priv);
 	return ret;
 }

@@ -164,7 +164,7 @@ int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 	if (ret) {
 		/* ib_cm destroys it when we return. */
 		priv->cm = NULL;
-		rcm_destroy_id_unlock(priv);
+		rcm_id_destroy_unlock(priv);
 		return ret;
 	}
 out:
@@ -305,7 +305,7 @@ static int rcm_ib_new_connection(struct rcm_id *listener, struct ib_cm_id *cm,
 	ret = rcm_id_dispatch(priv, &event);
 	if (ret) {
 		priv->cm = NULL;
-		rcm_destroy_id_unlock(priv);
+		rcm_id_destroy_unlock(priv);
 		return ret;
 	}
 	if (request->qp_type != IB_QPT_UD)

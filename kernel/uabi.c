@@ -96,7 +96,7 @@ u32 rcm_uctx_destroy(struct rcm_uctx *ctx)
 	struct rcm_file *file;
 	u32 reported;
 
-	rcm_destroy_id(ctx->priv);
+	rcm_id_destroy(ctx->priv);
 	reported = rcm_uevent_purge(ctx);
 
 	file = rcm_uctx_lock_file(ctx);
@@ -190,7 +190,7 @@ static struct rcm_uctx *rcm_uctx_create(struct rcm_file *file, u64 uid, u16 ps,
 	ctx = rcm_uctx_alloc(file, uid);
 	if (IS_ERR(ctx))
 		return ctx;
-	priv = rcm_create_id(file->net, rcm_uevent_handler, ctx, ps, qp_type,
+	priv = rcm_id_create(file->net, rcm_uevent_handler, ctx, ps, qp_type,
 			     true);
 	if (IS_ERR(priv)) {
 		ret = PTR_ERR(priv);
@@ -206,7 +206,7 @@ static struct rcm_uctx *rcm_uctx_create(struct rcm_file *file, u64 uid, u16 ps,
 	return ctx;
 
 err_id:
-	rcm_destroy_id(priv);
+	rcm_id_destroy(priv);
 err_ctx:
 	atomic_dec(&file->nr_ids);
 	rcm_uctx_put(ctx);
@@ -339,7 +339,7 @@ static int rcm_cmd_bind(struct rcm_file *file, void *arg)
 
 	ret = rcm_uevent_reserve(ctx, 1);
 	if (!ret)
-		ret = rcm_bind_addr(ctx->priv, &addr);
+		ret = rcm_id_bind(ctx->priv, &addr);
 	if (!ret)
 		rcm_addr_put_user(&bind->addr, rcm_src(ctx->priv));
 	rcm_close_target(file, bind, ctx, ret);
@@ -390,7 +390,7 @@ static int rcm_cmd_resolve_addr(struct rcm_file *file, void *arg)
 		goto out;
 	follows = ctx->priv->route_follows;
 	ctx->priv->route_follows = resolve->flags & RCM_RESOLVE_BOTH;
-	ret = rcm_resolve_addr(ctx->priv, &src, &dst, resolve->timeout_ms);
+	ret = rcm_id_resolve_addr(ctx->priv, &src, &dst, resolve->timeout_ms);
 	/* One that is under way goes on as it was. */
 	if (ret)
 		ctx->priv->route_follows = follows;
@@ -413,7 +413,7 @@ static int rcm_cmd_resolve_route(struct rcm_file *file, void *arg)
 
 	ret = rcm_uevent_reserve(ctx, 2);
 	if (!ret)
-		ret = rcm_resolve_route(ctx->priv, resolve->timeout_ms);
+		ret = rcm_id_resolve_route(ctx->priv, resolve->timeout_ms);
 	rcm_uctx_unlock(ctx);
 	return ret;
 }
@@ -487,7 +487,7 @@ static int rcm_cmd_connect(struct rcm_file *file, void *arg)
 	if (ret)
 		goto out;
 	rcm_set_ece(ctx->priv, &connect->ece);
-	ret = rcm_connect(ctx->priv, &conn);
+	ret = rcm_id_connect(ctx->priv, &conn);
 out:
 	rcm_uctx_unlock(ctx);
 	return ret;
@@ -512,7 +512,7 @@ static int rcm_cmd_accept(struct rcm_file *file, void *arg)
 	if (ret)
 		goto out;
 	rcm_set_ece(ctx->priv, &accept->ece);
-	ret = rcm_accept(ctx->priv, &conn);
+	ret = rcm_id_accept(ctx->priv, &conn);
 	if (!ret)
 		WRITE_ONCE(ctx->uid, accept->uid);
 out:
@@ -528,7 +528,7 @@ static int rcm_cmd_establish(struct rcm_file *file, void *arg)
 
 	if (!ctx)
 		return -ENOENT;
-	ret = rcm_establish(ctx->priv);
+	ret = rcm_id_establish(ctx->priv);
 	rcm_uctx_unlock(ctx);
 	return ret;
 }
@@ -548,8 +548,8 @@ static int rcm_cmd_reject(struct rcm_file *file, void *arg)
 	if (!ctx)
 		return -ENOENT;
 
-	ret = rcm_reject(ctx->priv, reject->private_data,
-			 reject->private_data_len, reject->reason);
+	ret = rcm_id_reject(ctx->priv, reject->private_data,
+			    reject->private_data_len, reject->reason);
 	rcm_uctx_unlock(ctx);
 	return ret;
 }
@@ -562,7 +562,7 @@ static int rcm_cmd_disconnect(struct rcm_file *file, void *arg)
 
 	if (!ctx)
 		return -ENOENT;
-	ret = rcm_disconnect(ctx->priv);
+	ret = rcm_id_disconnect(ctx->priv);
 	rcm_uctx_unlock(ctx);
 	return ret;
 }
@@ -582,7 +582,7 @@ static int rcm_cmd_notify(struct rcm_file *file, void *arg)
 	if (!ctx)
 		return -ENOENT;
 
-	ret = rcm_notify(ctx->priv, notify->event);
+	ret = rcm_id_notify(ctx->priv, notify->event);
 	rcm_uctx_unlock(ctx);
 	return ret;
 }
@@ -602,7 +602,7 @@ static int rcm_cmd_init_qp_attr(struct rcm_file *file, void *arg)
 		return -ENOENT;
 
 	attr.qp_state = init->qp_state;
-	ret = rcm_init_qp_attr(ctx->priv, &attr, &mask);
+	ret = rcm_id_init_qp_attr(ctx->priv, &attr, &mask);
 	rcm_uctx_unlock(ctx);
 	if (ret)
 		return ret;
@@ -630,13 +630,13 @@ static int rcm_apply_option(struct rcm_id *priv, u32 level, u32 optname,
 
 	switch (optname) {
 	case RDMA_OPTION_ID_TOS:
-		return rcm_set_tos(priv, value);
+		return rcm_id_set_tos(priv, value);
 	case RDMA_OPTION_ID_REUSEADDR:
-		return rcm_set_reuseaddr(priv, value);
+		return rcm_id_set_reuseaddr(priv, value);
 	case RDMA_OPTION_ID_AFONLY:
-		return rcm_set_v6only(priv, value);
+		return rcm_id_set_v6only(priv, value);
 	default:
-		return rcm_set_ack_timeout(priv, value);
+		return rcm_id_set_ack_timeout(priv, value);
 	}
 }
 
