@@ -146,6 +146,9 @@ static void rcm_addr_take_result(struct rcm_id *priv)
 	rcm_addr_set_port(rcm_src(priv), port);
 	priv->hop_limit = result->hop_limit;
 	ether_addr_copy(priv->dmac, result->dmac);
+	ether_addr_copy(priv->id.route.addr.dev_addr.dst_dev_addr,
+			result->dmac);
+	priv->id.route.addr.dev_addr.hoplimit = result->hop_limit;
 }
 
 static enum rcm_step rcm_addr_step(int status)
@@ -378,5 +381,22 @@ int rcm_id_set_ack_timeout(struct rcm_id *priv, u8 timeout)
 
 	priv->ack_timeout = timeout;
 	priv->ack_timeout_set = true;
+	return 0;
+}
+
+/**
+ * rcm_id_set_min_rnr_timer - choose the queue pair's RNR NAK timer
+ * @priv: identifier, with its mutex held
+ * @timer: encoded as in IBTA volume 1, table 45; 0 to 31
+ *
+ * Return: 0; -EINVAL when @timer is larger than 31.
+ */
+int rcm_id_set_min_rnr_timer(struct rcm_id *priv, u8 timer)
+{
+	if (timer > 31)
+		return -EINVAL;
+
+	priv->min_rnr_timer = timer;
+	priv->min_rnr_timer_set = true;
 	return 0;
 }

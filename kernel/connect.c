@@ -89,7 +89,7 @@ void rcm_connect_timed_out(struct work_struct *work)
 	struct rcm_device *device = NULL;
 	struct ib_cm_id *cm = NULL;
 
-	mutex_lock(&priv->mutex);
+	rcm_id_lock_events(priv);
 	if (priv->state != RCM_STATE_REQ_SENT)
 		goto out;
 	rcm_id_move(priv, RCM_OP_NO_ANSWER);
@@ -104,7 +104,7 @@ void rcm_connect_timed_out(struct work_struct *work)
 		goto out_cm;
 	}
 out:
-	mutex_unlock(&priv->mutex);
+	rcm_id_unlock_events(priv);
 out_cm:
 	if (cm)
 		rcm_cm_destroy(priv, device, cm);
@@ -212,6 +212,7 @@ int rcm_id_accept(struct rcm_id *priv, struct rdma_conn_param *conn)
 	rcm_take_qp(priv, conn);
 	ret = transport->accept(priv, conn);
 	if (ret) {
+		rcm_qp_to_error(priv);
 		rcm_id_blame(priv, RCM_STEP_CONNECT, ret, 0);
 		rcm_id_move(priv, RCM_OP_ACCEPT_FAIL);
 		transport->reject(priv, 0, NULL, 0);
@@ -238,6 +239,32 @@ int rcm_id_establish(struct rcm_id *priv)
 	if (ret)
 		return ret;
 	return rcm_id_move(priv, RCM_OP_ESTABLISH);
+}
+
+/**
+ * rcm_connect_finish - confirm the peer's acceptance in the consumer's place
+ * @priv: identifier with a queue pair, in state REP_RCVD, with its mutex held
+ * @event: CONNECT_RESPONSE; becomes ESTABLISHED, or CONNECT_ERROR and the peer
+ *	is told no
+ *
+ * The queue pair is ours to move, so there is nothing to wait for.
+ */
+void rcm_connect_finish(struct rcm_id *priv, struct rdma_cm_event *event)
+{
+	int ret;
+
+	ret = rcm_qp_to_rts(priv, NULL);
+	if (!ret)
+		ret = rcm_id_establish(priv);
+	if (!ret) {
+		event->event = RDMA_CM_EVENT_ESTABLISHED;
+		return;
+	}
+	rcm_id_blame(priv, RCM_STEP_CONNECT, ret, 0);
+	rcm_qp_to_error(priv);
+	rcm_id_reject(priv, NULL, 0, 0);
+	event->event = RDMA_CM_EVENT_CONNECT_ERROR;
+	event->status = ret;
 }
 
 /**
@@ -285,6 +312,7 @@ int rcm_id_disconnect(struct rcm_id *priv)
 		return ret;
 	if (!priv->cm)
 		return -EINVAL;
+	rcm_qp_to_error(priv);
 	return priv->device->transport->disconnect(priv);
 }
 

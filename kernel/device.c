@@ -78,21 +78,52 @@ static const struct ib_gid_attr *rcm_port_gid(struct ib_device *ib, u32 port,
 	return rdma_find_gid_by_port(ib, gid, type, port, ndev);
 }
 
+/**
+ * rcm_device_suits - may an identifier use a device
+ * @priv: identifier
+ * @device: device
+ *
+ * Return: whether it is of the kind that the consumer wants.
+ */
+bool rcm_device_suits(struct rcm_id *priv, struct rcm_device *device)
+{
+	return priv->node_type == RDMA_NODE_UNSPECIFIED ||
+	       priv->node_type == device->ib->node_type;
+}
+
+/* The consumer looks for them in its identifier. */
+static void rcm_device_addr(struct rcm_id *priv, const struct net_device *ndev)
+{
+	struct rdma_dev_addr *addr = &priv->id.route.addr.dev_addr;
+
+	addr->dev_type = ndev->type;
+	addr->bound_dev_if = ndev->ifindex;
+	addr->sgid_attr = priv->sgid_attr;
+	addr->network = rcm_src(priv)->sa.sa_family == AF_INET ?
+				RDMA_NETWORK_IPV4 :
+				RDMA_NETWORK_IPV6;
+	memcpy(addr->src_dev_addr, ndev->dev_addr, ndev->addr_len);
+	memcpy(addr->broadcast, ndev->broadcast, ndev->addr_len);
+}
+
 static bool rcm_device_try(struct rcm_id *priv, struct rcm_device *device,
 			   const union ib_gid *gid, struct net_device *ndev)
 {
 	const struct ib_gid_attr *attr;
 	u32 port;
 
-	if (!rdma_dev_access_netns(device->ib, priv->net))
+	if (!rdma_dev_access_netns(device->ib, priv->net) ||
+	    !rcm_device_suits(priv, device))
 		return false;
 
 	rdma_for_each_port(device->ib, port) {
 		attr = rcm_port_gid(device->ib, port, gid, ndev);
 		if (IS_ERR(attr))
 			continue;
-		if (rcm_device_link(priv, device, port, attr, ndev->ifindex))
+		if (rcm_device_link(priv, device, port, attr, ndev->ifindex)) {
+			rcm_device_addr(priv, ndev);
 			return true;
+		}
 		rdma_put_gid_attr(attr);
 	}
 	return false;
@@ -144,16 +175,17 @@ int rcm_device_attach_child(struct rcm_id *priv, struct rcm_device *device,
 			    u32 port_num, const struct ib_gid_attr *sgid_attr)
 {
 	struct net_device *ndev;
-	int ifindex = 0;
+	bool linked;
 
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(sgid_attr);
-	if (!IS_ERR(ndev))
-		ifindex = ndev->ifindex;
-	rcu_read_unlock();
-
 	rdma_hold_gid_attr(sgid_attr);
-	if (rcm_device_link(priv, device, port_num, sgid_attr, ifindex))
+	linked = rcm_device_link(priv, device, port_num, sgid_attr,
+				 IS_ERR(ndev) ? 0 : ndev->ifindex);
+	if (linked && !IS_ERR(ndev))
+		rcm_device_addr(priv, ndev);
+	rcu_read_unlock();
+	if (linked)
 		return 0;
 	rdma_put_gid_attr(sgid_attr);
 	return -ENODEV;
@@ -176,6 +208,9 @@ static void rcm_device_unlink(struct rcm_id *priv, struct rcm_hold *hold)
 	priv->sgid_attr = NULL;
 	priv->cm = NULL;
 	priv->id.device = NULL;
+	memset(&priv->id.route.addr.dev_addr, 0,
+	       sizeof(priv->id.route.addr.dev_addr));
+	priv->id.route.addr.dev_addr.net = priv->net;
 }
 
 static void rcm_hold_release(struct rcm_id *priv, struct rcm_hold *hold)
@@ -216,9 +251,9 @@ static void rcm_id_device_removed(struct rcm_id *priv)
 {
 	struct rcm_hold hold = {};
 
-	mutex_lock(&priv->mutex);
+	rcm_id_lock_events(priv);
 	if (rcm_id_move(priv, RCM_OP_REMOVE)) {
-		mutex_unlock(&priv->mutex);
+		rcm_id_unlock_events(priv);
 		return;
 	}
 	rcm_id_blame(priv, RCM_STEP_REMOVAL, -ENODEV, 0);
@@ -230,7 +265,7 @@ static void rcm_id_device_removed(struct rcm_id *priv)
 		rcm_mcast_leave_all(priv);
 		rcm_device_unlink(priv, &hold);
 	}
-	mutex_unlock(&priv->mutex);
+	rcm_id_unlock_events(priv);
 	rcm_hold_release(priv, &hold);
 }
 

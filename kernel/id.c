@@ -29,11 +29,13 @@ static struct rcm_table_bucket *rcm_table_bucket(u32 number)
 }
 
 static void rcm_addr_done(struct rcm_addr_req *req, int status);
+static void rcm_id_todo(struct work_struct *work);
 
 /**
  * rcm_id_create - make an identifier
  * @net: namespace that it belongs to
- * @handler: called for its events, with the identifier's mutex held
+ * @handler: called for its events, with the identifier's mutex held when
+ *	@inline_events, with its handler_mutex alone otherwise
  * @context: for @handler
  * @ps: port space, checked by the caller
  * @qp_type: type of the queue pair
@@ -66,7 +68,9 @@ struct rcm_id *rcm_id_create(struct net *net, rdma_cm_event_handler handler,
 	priv->inline_events = inline_events;
 	priv->psn = get_random_u32() & 0xffffff;
 	refcount_set(&priv->refs, 1);
+	mutex_init(&priv->handler_mutex);
 	mutex_init(&priv->mutex);
+	INIT_WORK(&priv->todo_work, rcm_id_todo);
 	INIT_LIST_HEAD(&priv->device_node);
 	INIT_LIST_HEAD(&priv->listens);
 	INIT_LIST_HEAD(&priv->wildcard_node);
@@ -109,6 +113,7 @@ void rcm_id_put(struct rcm_id *priv)
 
 	put_net(priv->net);
 	mutex_destroy(&priv->mutex);
+	mutex_destroy(&priv->handler_mutex);
 	call_rcu(&priv->rcu, rcm_id_free_rcu);
 }
 
@@ -152,21 +157,32 @@ void rcm_id_blame(struct rcm_id *priv, enum rcm_step step, int error,
 
 /**
  * rcm_id_dispatch - hand an event to the consumer
- * @priv: identifier, with its mutex held
+ * @priv: identifier, with its mutex held, and its handler_mutex too unless the
+ *	consumer takes events inline
  * @event: the event; its private data is valid during the call only
  *
  * The handler and its context are read anew each time: a consumer may change
- * them.
+ * them. A kernel consumer's handler runs without the mutex, so the state may
+ * be another one afterwards; the identifier is not destroyed meanwhile.
  *
  * Return: what the handler says; not 0 asks for the identifier to be
  * destroyed, and the caller has to do that with rcm_id_destroy_unlock().
  */
 int rcm_id_dispatch(struct rcm_id *priv, struct rdma_cm_event *event)
 {
+	int ret;
+
 	lockdep_assert_held(&priv->mutex);
 
 	trace_rcm_event(priv, event);
-	return priv->id.event_handler(&priv->id, event);
+	if (priv->inline_events)
+		return priv->id.event_handler(&priv->id, event);
+
+	lockdep_assert_held(&priv->handler_mutex);
+	mutex_unlock(&priv->mutex);
+	ret = priv->id.event_handler(&priv->id, event);
+	mutex_lock(&priv->mutex);
+	return ret;
 }
 
 /**
@@ -192,18 +208,86 @@ static void rcm_addr_done(struct rcm_addr_req *req, int status)
 {
 	struct rcm_id *priv = container_of(req, struct rcm_id, addr_req);
 
-	mutex_lock(&priv->mutex);
+	rcm_id_lock_events(priv);
 	if (rcm_addr_complete(priv, status))
 		rcm_id_destroy_unlock(priv);
 	else
-		mutex_unlock(&priv->mutex);
+		rcm_id_unlock_events(priv);
 	rcm_id_put(priv);
+}
+
+static int rcm_id_do(struct rcm_id *priv)
+{
+	int ret = 0;
+
+	if (test_and_clear_bit(RCM_TODO_COMM_EST, &priv->todo))
+		rcm_id_notify(priv, IB_EVENT_COMM_EST);
+	if (test_and_clear_bit(RCM_TODO_PATH_MIG, &priv->todo))
+		rcm_id_notify(priv, IB_EVENT_PATH_MIG);
+	if (test_and_clear_bit(RCM_TODO_ROUTE, &priv->todo))
+		ret = rcm_route_complete(priv);
+	if (!ret && test_and_clear_bit(RCM_TODO_MCAST, &priv->todo))
+		ret = rcm_mcast_report(priv);
+	return ret;
+}
+
+/* What an operation left to a workqueue. */
+static void rcm_id_todo(struct work_struct *work)
+{
+	struct rcm_id *priv = container_of(work, struct rcm_id, todo_work);
+
+	rcm_id_lock_events(priv);
+	if (rcm_id_do(priv))
+		rcm_id_destroy_unlock(priv);
+	else
+		rcm_id_unlock_events(priv);
+	rcm_id_put(priv);
+}
+
+/**
+ * rcm_id_defer - leave something to a workqueue
+ * @priv: identifier that the caller has a reference on
+ * @what: what is to be done; when it is waiting already, it is done once
+ *
+ * Context: any.
+ */
+void rcm_id_defer(struct rcm_id *priv, enum rcm_todo what)
+{
+	set_bit(what, &priv->todo);
+	rcm_id_get(priv);
+	if (!queue_work(rcm_wq, &priv->todo_work))
+		rcm_id_put(priv);
+}
+
+/**
+ * rcm_id_lock_events - lock an identifier for something that may call its
+ *	handler
+ * @priv: identifier
+ *
+ * What is not an operation of the consumer's own starts with this.
+ */
+void rcm_id_lock_events(struct rcm_id *priv)
+{
+	mutex_lock(&priv->handler_mutex);
+	mutex_lock(&priv->mutex);
+}
+
+/**
+ * rcm_id_unlock_events - undo rcm_id_lock_events()
+ * @priv: identifier
+ */
+void rcm_id_unlock_events(struct rcm_id *priv)
+{
+	mutex_unlock(&priv->mutex);
+	mutex_unlock(&priv->handler_mutex);
 }
 
 /* The state is DESTROYING: nobody else touches the identifier any more. */
 static void rcm_id_teardown(struct rcm_id *priv)
 {
 	rcm_connect_stop_timer(priv);
+	if (cancel_work(&priv->todo_work))
+		rcm_id_put(priv);
 	rcm_mcast_leave_all(priv);
 	rcm_listen_stop(priv);
 	if (rcm_addr_cancel(&priv->addr_req))
@@ -218,7 +302,7 @@ static void rcm_id_teardown(struct rcm_id *priv)
 
 /**
  * rcm_id_destroy_unlock - destroy an identifier from within its own callback
- * @priv: identifier, with its mutex held, which is released
+ * @priv: identifier, with both of its mutexes held, which are released
  *
  * For callers that just got a non-zero return from the consumer's handler.
  * A transport whose callback this is has set priv->cm to %NULL before.
@@ -230,7 +314,7 @@ void rcm_id_destroy_unlock(struct rcm_id *priv)
 {
 	int ret = rcm_id_move(priv, RCM_OP_DESTROY);
 
-	mutex_unlock(&priv->mutex);
+	rcm_id_unlock_events(priv);
 	if (!ret)
 		rcm_id_teardown(priv);
 }
@@ -245,7 +329,7 @@ void rcm_id_destroy_unlock(struct rcm_id *priv)
  */
 void rcm_id_destroy(struct rcm_id *priv)
 {
-	mutex_lock(&priv->mutex);
+	rcm_id_lock_events(priv);
 	rcm_id_destroy_unlock(priv);
 }
 

@@ -177,6 +177,8 @@ static int rcm_listen_on_all(struct rcm_id *priv)
 	lockdep_assert_held(&rcm_device_mutex);
 
 	list_for_each_entry(device, &rcm_devices, node) {
+		if (!rcm_device_suits(priv, device))
+			continue;
 		ret = rcm_listen_on(priv, device);
 		if (ret)
 			return ret;
@@ -301,6 +303,8 @@ void rcm_listen_device_added(struct rcm_device *device)
 	int ret;
 
 	list_for_each_entry(priv, &rcm_wildcards, wildcard_node) {
+		if (!rcm_device_suits(priv, device))
+			continue;
 		ret = rcm_listen_on(priv, device);
 		if (ret)
 			pr_warn_ratelimited(
@@ -332,6 +336,30 @@ void rcm_listen_device_removed(struct rcm_device *device)
 }
 
 /**
+ * rcm_listen_unlock_mutex - let go of what a request's handler is called without
+ * @listener: with both of its mutexes held
+ *
+ * A kernel consumer's handler is called with its handler_mutex alone, which
+ * keeps it from being destroyed meanwhile.
+ */
+void rcm_listen_unlock_mutex(struct rcm_id *listener)
+{
+	if (!listener->inline_events)
+		mutex_unlock(&listener->mutex);
+}
+
+/**
+ * rcm_listen_unlock - let go of the rest
+ * @listener: after rcm_listen_unlock_mutex()
+ */
+void rcm_listen_unlock(struct rcm_id *listener)
+{
+	if (listener->inline_events)
+		mutex_unlock(&listener->mutex);
+	mutex_unlock(&listener->handler_mutex);
+}
+
+/**
  * rcm_listen_child - make the identifier of a connection request
  * @listener: whom it is for, with its mutex held
  * @device: device that it came in by
@@ -343,8 +371,8 @@ void rcm_listen_device_removed(struct rcm_device *device)
  * Everything that a request takes over from its listener is copied here.
  *
  * Context: process; may sleep.
- * Return: the identifier, in state REQ_RCVD, with its mutex held; an ERR_PTR:
- * -ENOMEM, -ENODEV.
+ * Return: the identifier, in state REQ_RCVD, with both of its mutexes held; an
+ * ERR_PTR: -ENOMEM, -ENODEV.
  */
 struct rcm_id *rcm_listen_child(struct rcm_id *listener,
 				struct rcm_device *device, u32 port_num,
@@ -361,11 +389,15 @@ struct rcm_id *rcm_listen_child(struct rcm_id *listener,
 	if (IS_ERR(priv))
 		return priv;
 
+	mutex_lock_nested(&priv->handler_mutex, SINGLE_DEPTH_NESTING);
 	mutex_lock_nested(&priv->mutex, SINGLE_DEPTH_NESTING);
+	priv->node_type = listener->node_type;
 	priv->tos = listener->tos;
 	priv->tos_set = listener->tos_set;
 	priv->ack_timeout = listener->ack_timeout;
 	priv->ack_timeout_set = listener->ack_timeout_set;
+	priv->min_rnr_timer = listener->min_rnr_timer;
+	priv->min_rnr_timer_set = listener->min_rnr_timer_set;
 	priv->binding.v6only = listener->binding.v6only;
 	*rcm_src(priv) = *local;
 	*rcm_dst(priv) = *remote;

@@ -21,6 +21,10 @@
  * @node: on rcm_id.mcasts; the identifier's mutex
  * @number: the consumer's number for it, by which it leaves
  * @addr: group
+ * @context: the kernel consumer's word for it
+ * @ah: address vector, with a reference, until the membership was reported to
+ *	the consumer
+ * @unreported: it was not yet
  * @ndev: interface that reports the membership, with a reference; %NULL when
  *	none does
  */
@@ -28,6 +32,9 @@ struct rcm_mcast {
 	struct list_head node;
 	u32 number;
 	union rcm_addr addr;
+	void *context;
+	struct rdma_ah_attr ah;
+	bool unreported;
 	struct net_device *ndev;
 };
 
@@ -42,8 +49,8 @@ static void rcm_mcast_gid(const union rcm_addr *addr, enum ib_gid_type type,
 	}
 }
 
-static int rcm_mcast_report(struct net_device *ndev, const union rcm_addr *addr,
-			    bool join)
+static int rcm_mcast_igmp(struct net_device *ndev, const union rcm_addr *addr,
+			  bool join)
 {
 	struct in_device *in_dev;
 	int ret = 0;
@@ -115,8 +122,10 @@ static struct rcm_mcast *rcm_mcast_find(struct rcm_id *priv, u32 number)
 
 static void rcm_mcast_free(struct rcm_mcast *mcast)
 {
+	if (mcast->unreported)
+		rdma_destroy_ah_attr(&mcast->ah);
 	if (mcast->ndev) {
-		rcm_mcast_report(mcast->ndev, &mcast->addr, false);
+		rcm_mcast_igmp(mcast->ndev, &mcast->addr, false);
 		dev_put(mcast->ndev);
 	}
 	kfree(mcast);
@@ -136,6 +145,97 @@ static int rcm_mcast_check(struct rcm_id *priv, const union rcm_addr *addr,
 	return rcm_mcast_find(priv, number) ? -EEXIST : 0;
 }
 
+/* Tells the consumer of a membership; @mcast may be gone when it returns. */
+static int rcm_mcast_joined(struct rcm_id *priv, struct rcm_mcast *mcast)
+{
+	struct rdma_cm_event event = {
+		.event = RDMA_CM_EVENT_MULTICAST_JOIN,
+		.param.ud.qp_num = 0xffffff,
+		.param.ud.qkey = priv->qkey,
+		.param.ud.ah_attr = mcast->ah,
+	};
+	u32 number = mcast->number;
+	int ret;
+
+	mcast->unreported = false;
+	event.param.ud.private_data = priv->inline_events ? &number :
+							    mcast->context;
+	ret = rcm_id_dispatch(priv, &event);
+	rdma_destroy_ah_attr(&event.param.ud.ah_attr);
+	return ret;
+}
+
+/**
+ * rcm_mcast_report - tell a kernel consumer what it joined
+ * @priv: identifier, with both of its mutexes held
+ *
+ * Return: as rcm_id_dispatch().
+ */
+int rcm_mcast_report(struct rcm_id *priv)
+{
+	struct rcm_mcast *mcast;
+	int ret;
+
+again:
+	if (priv->state == RCM_STATE_DESTROYING ||
+	    priv->state == RCM_STATE_REMOVED)
+		return 0;
+	list_for_each_entry(mcast, &priv->mcasts, node) {
+		if (!mcast->unreported)
+			continue;
+		ret = rcm_mcast_joined(priv, mcast);
+		if (ret)
+			return ret;
+		goto again;
+	}
+	return 0;
+}
+
+/* A member that nobody was told of yet. */
+static struct rcm_mcast *rcm_mcast_add(struct rcm_id *priv,
+				       const union rcm_addr *addr,
+				       bool send_only, u32 number)
+{
+	struct rcm_mcast *mcast;
+	struct net_device *ndev;
+	int ret;
+
+	ret = rcm_mcast_check(priv, addr, number);
+	if (ret)
+		return ERR_PTR(ret);
+	rcm_set_qkey(priv, 0);
+	ndev = rcm_mcast_ndev(priv);
+	if (IS_ERR(ndev))
+		return ERR_CAST(ndev);
+
+	ret = -ENOMEM;
+	mcast = kzalloc(sizeof(*mcast), GFP_KERNEL_ACCOUNT);
+	if (!mcast)
+		goto err_ndev;
+	mcast->number = number;
+	mcast->addr = *addr;
+	ret = rcm_mcast_ah(priv, addr, ndev, &mcast->ah);
+	if (ret)
+		goto err_free;
+	mcast->unreported = true;
+	if (!send_only) {
+		ret = rcm_mcast_igmp(ndev, addr, true);
+		if (ret)
+			goto err_free;
+		mcast->ndev = ndev;
+	} else {
+		dev_put(ndev);
+	}
+	list_add_tail(&mcast->node, &priv->mcasts);
+	return mcast;
+
+err_free:
+	rcm_mcast_free(mcast);
+err_ndev:
+	dev_put(ndev);
+	return ERR_PTR(ret);
+}
+
 /**
  * rcm_mcast_join - become member of a group
  * @priv: datagram identifier with a device, BOUND or ADDR_RESOLVED, with its
@@ -144,7 +244,8 @@ static int rcm_mcast_check(struct rcm_id *priv, const union rcm_addr *addr,
  * @send_only: nothing is to be received, so nothing is reported
  * @number: the consumer's number for the membership, not 0
  *
- * Reports MULTICAST_JOIN before it returns 0.
+ * For consumers that take events inline: reports MULTICAST_JOIN before it
+ * returns 0.
  *
  * Context: process; takes the rtnl lock.
  * Return: 0; -EINVAL for an identifier or address that is not fit; -EEXIST
@@ -153,54 +254,43 @@ static int rcm_mcast_check(struct rcm_id *priv, const union rcm_addr *addr,
 int rcm_mcast_join(struct rcm_id *priv, const union rcm_addr *addr,
 		   bool send_only, u32 number)
 {
-	struct rdma_cm_event event = {
-		.event = RDMA_CM_EVENT_MULTICAST_JOIN,
-		.param.ud.qp_num = 0xffffff,
-	};
 	struct rcm_mcast *mcast;
-	struct net_device *ndev;
-	int ret;
 
-	ret = rcm_mcast_check(priv, addr, number);
-	if (ret)
-		return ret;
-	rcm_set_qkey(priv, 0);
-	ndev = rcm_mcast_ndev(priv);
-	if (IS_ERR(ndev))
-		return PTR_ERR(ndev);
-
-	ret = -ENOMEM;
-	mcast = kzalloc(sizeof(*mcast), GFP_KERNEL_ACCOUNT);
-	if (!mcast)
-		goto err_ndev;
-	mcast->number = number;
-	mcast->addr = *addr;
-	ret = rcm_mcast_ah(priv, addr, ndev, &event.param.ud.ah_attr);
-	if (ret)
-		goto err_free;
-	if (!send_only) {
-		ret = rcm_mcast_report(ndev, addr, true);
-		if (ret)
-			goto err_ah;
-		mcast->ndev = ndev;
-	}
-	list_add_tail(&mcast->node, &priv->mcasts);
-
-	event.param.ud.qkey = priv->qkey;
-	event.param.ud.private_data = &number;
-	rcm_id_dispatch(priv, &event);
-	rdma_destroy_ah_attr(&event.param.ud.ah_attr);
-	if (send_only)
-		dev_put(ndev);
+	mcast = rcm_mcast_add(priv, addr, send_only, number);
+	if (IS_ERR(mcast))
+		return PTR_ERR(mcast);
+	rcm_mcast_joined(priv, mcast);
 	return 0;
+}
 
-err_ah:
-	rdma_destroy_ah_attr(&event.param.ud.ah_attr);
-err_free:
-	kfree(mcast);
-err_ndev:
-	dev_put(ndev);
-	return ret;
+/**
+ * rcm_mcast_join_context - become member of a group, for kernel consumers
+ * @priv: as for rcm_mcast_join()
+ * @addr: group
+ * @send_only: nothing is to be received, so nothing is reported
+ * @context: private data of the event
+ *
+ * Reports MULTICAST_JOIN from a workqueue.
+ *
+ * Context: process; takes the rtnl lock.
+ * Return: as rcm_mcast_join().
+ */
+int rcm_mcast_join_context(struct rcm_id *priv, const union rcm_addr *addr,
+			   bool send_only, void *context)
+{
+	struct rcm_mcast *mcast;
+	u32 number = 1;
+
+	/* New ones go to the end, so this is larger than any. */
+	if (!list_empty(&priv->mcasts))
+		number += list_last_entry(&priv->mcasts, struct rcm_mcast, node)
+				  ->number;
+	mcast = rcm_mcast_add(priv, addr, send_only, number);
+	if (IS_ERR(mcast))
+		return PTR_ERR(mcast);
+	mcast->context = context;
+	rcm_id_defer(priv, RCM_TODO_MCAST);
+	return 0;
 }
 
 /**
@@ -220,6 +310,26 @@ int rcm_mcast_leave(struct rcm_id *priv, u32 number)
 	list_del(&mcast->node);
 	rcm_mcast_free(mcast);
 	return 0;
+}
+
+/**
+ * rcm_mcast_leave_addr - end a membership by its address
+ * @priv: identifier, with its mutex held
+ * @addr: group; does nothing when it is not a member of it
+ *
+ * Context: process; takes the rtnl lock.
+ */
+void rcm_mcast_leave_addr(struct rcm_id *priv, const union rcm_addr *addr)
+{
+	struct rcm_mcast *mcast;
+
+	list_for_each_entry(mcast, &priv->mcasts, node) {
+		if (rcm_addr_equal(&mcast->addr, addr)) {
+			list_del(&mcast->node);
+			rcm_mcast_free(mcast);
+			return;
+		}
+	}
 }
 
 /**

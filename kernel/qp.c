@@ -85,7 +85,88 @@ int rcm_id_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr, int *mask)
 
 	if ((*mask & IB_QP_TIMEOUT) && priv->ack_timeout_set)
 		attr->timeout = priv->ack_timeout;
+	if ((*mask & IB_QP_MIN_RNR_TIMER) && priv->min_rnr_timer_set)
+		attr->min_rnr_timer = priv->min_rnr_timer;
 	return 0;
+}
+
+/* Moves the consumer's queue pair one step; a later step has more to say. */
+static int rcm_qp_step(struct rcm_id *priv, enum ib_qp_state state,
+		       const struct rdma_conn_param *conn)
+{
+	struct ib_qp_attr attr = { .qp_state = state };
+	int mask = 0;
+	int ret;
+
+	ret = rcm_id_init_qp_attr(priv, &attr, &mask);
+	if (ret)
+		return ret;
+	if (conn && state == IB_QPS_RTR)
+		attr.max_dest_rd_atomic = conn->responder_resources;
+	if (conn && state == IB_QPS_RTS)
+		attr.max_rd_atomic = conn->initiator_depth;
+	return ib_modify_qp(priv->id.qp, &attr, mask);
+}
+
+/**
+ * rcm_qp_to_init - make the consumer's new queue pair ready for receives
+ * @priv: identifier with a queue pair and a device, with its mutex held
+ *
+ * A datagram queue pair needs no peer: it can send and receive at once.
+ *
+ * Return: 0 or a negative errno.
+ */
+int rcm_qp_to_init(struct rcm_id *priv)
+{
+	struct ib_qp_attr attr = {};
+	int ret;
+
+	ret = rcm_qp_step(priv, IB_QPS_INIT, NULL);
+	if (ret || priv->id.qp_type != IB_QPT_UD)
+		return ret;
+
+	attr.qp_state = IB_QPS_RTR;
+	ret = ib_modify_qp(priv->id.qp, &attr, IB_QP_STATE);
+	if (ret)
+		return ret;
+	attr.qp_state = IB_QPS_RTS;
+	return ib_modify_qp(priv->id.qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
+}
+
+/**
+ * rcm_qp_to_rts - make the consumer's queue pair ready to send and receive
+ * @priv: identifier that knows its peer, with its mutex held
+ * @conn: what the acceptance says, or %NULL for what the peer's says
+ *
+ * Return: 0, also without queue pair; a negative errno.
+ */
+int rcm_qp_to_rts(struct rcm_id *priv, const struct rdma_conn_param *conn)
+{
+	int ret;
+
+	if (!priv->id.qp)
+		return 0;
+	/* INIT once more: access flags follow from the connection. */
+	ret = rcm_qp_step(priv, IB_QPS_INIT, conn);
+	if (!ret)
+		ret = rcm_qp_step(priv, IB_QPS_RTR, conn);
+	if (!ret)
+		ret = rcm_qp_step(priv, IB_QPS_RTS, conn);
+	return ret;
+}
+
+/**
+ * rcm_qp_to_error - flush the consumer's queue pair
+ * @priv: identifier, with its mutex held
+ *
+ * Nothing can be done about a device that refuses.
+ */
+void rcm_qp_to_error(struct rcm_id *priv)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	if (priv->id.qp)
+		ib_modify_qp(priv->id.qp, &attr, IB_QP_STATE);
 }
 
 void rcm_qp_attr_ah(struct rcm_ah *to, const struct rdma_ah_attr *ah)

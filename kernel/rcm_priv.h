@@ -6,6 +6,7 @@
  * Lock order, outermost first:
  *
  *	rcm_file.reading	at most one
+ *	rcm_id.handler_mutex	(listener before its new child)
  *	rcm_id.mutex		(listener before its new child)
  *	rcm_device_mutex	the device list, wildcard listeners, listens
  *	rcm_device.lock, listener hash lock, port bucket locks, id table locks,
@@ -13,6 +14,10 @@
  *
  * The locks of the last group are leaves: none is taken under another,
  * except two rcm_file.lock, in the order of their addresses.
+ *
+ * A kernel consumer's handler runs with rcm_id.handler_mutex and nothing else
+ * of ours, so that its own locks may be taken both in the handler and around
+ * calls of rcm.  A file's handler runs with rcm_id.mutex as well.
  */
 #ifndef RCM_PRIV_H
 #define RCM_PRIV_H
@@ -34,6 +39,7 @@
 struct rcm_id;
 struct rcm_transport;
 struct ib_cm_id;
+struct iw_cm_id;
 
 /**
  * struct rcm_device - an RDMA device that identifiers can use
@@ -79,9 +85,25 @@ struct rcm_listener {
 };
 
 /**
+ * enum rcm_todo - what is left to a workqueue
+ * @RCM_TODO_ROUTE: resolve the route, and say so
+ * @RCM_TODO_MCAST: say which multicast groups were joined
+ * @RCM_TODO_COMM_EST: notify of IB_EVENT_COMM_EST
+ * @RCM_TODO_PATH_MIG: notify of IB_EVENT_PATH_MIG
+ */
+enum rcm_todo {
+	RCM_TODO_ROUTE,
+	RCM_TODO_MCAST,
+	RCM_TODO_COMM_EST,
+	RCM_TODO_PATH_MIG,
+};
+
+/**
  * struct rcm_id - an identifier
  * @id: what the consumer sees of it
  * @refs: the consumer, and everything asynchronous, hold one each
+ * @handler_mutex: serialises handlers; everything that may call one but the
+ *	consumer's own operations takes it before @mutex
  * @mutex: serialises operations and callbacks; protects what follows
  *	unless it says otherwise
  * @net: namespace, with a reference
@@ -92,15 +114,20 @@ struct rcm_listener {
  * @route_follows: resolve the route as soon as the address is
  * @tos_set: @tos was chosen
  * @ack_timeout_set: @ack_timeout was chosen
+ * @min_rnr_timer_set: @min_rnr_timer was chosen
  * @v6only_set: the binding's v6only was chosen
  * @srq: the queue pair uses a shared receive queue
  * @notified: the transport was told of an event and did not act on it yet
  * @tos: type of service
  * @ack_timeout: local ACK timeout, encoded
+ * @node_type: kind of device to use, RDMA_NODE_UNSPECIFIED for any
+ * @min_rnr_timer: shortest RNR NAK timer, encoded
  * @connect_timeout_ms: until a connect without answer ends; 0: @connect_tries
  *	decides
  * @connect_tries: how often a request is sent
  * @connect_timer: runs while @connect_timeout_ms does
+ * @todo_work: does what @todo says
+ * @todo: bits of enum rcm_todo, atomic
  * @qp_num: queue pair number of this side
  * @qkey: of a datagram queue pair; 0 until it is needed
  * @psn: first packet sequence number that the peer sends
@@ -128,7 +155,8 @@ struct rcm_listener {
 struct rcm_id {
 	struct rdma_cm_id id;
 	refcount_t refs;
-	struct mutex mutex; /* serialises operations and callbacks */
+	struct mutex handler_mutex; /* serialises handlers */
+	struct mutex mutex;	    /* serialises operations and callbacks */
 	struct net *net;
 	u32 number;
 	enum rcm_state state;
@@ -137,14 +165,19 @@ struct rcm_id {
 	bool route_follows;
 	bool tos_set;
 	bool ack_timeout_set;
+	bool min_rnr_timer_set;
 	bool v6only_set;
 	bool srq;
 	bool notified;
 	u8 tos;
 	u8 ack_timeout;
+	u8 min_rnr_timer;
+	u8 node_type;
 	u32 connect_timeout_ms;
 	u8 connect_tries;
 	struct delayed_work connect_timer;
+	struct work_struct todo_work;
+	unsigned long todo;
 	u32 qp_num;
 	u32 qkey;
 	u32 psn;
@@ -177,6 +210,10 @@ struct rcm_id {
 /**
  * struct rcm_transport - how connections are made on a kind of device
  * @name: for people
+ * @consumer_reject: status of REJECTED when it was the peer's consumer that
+ *	refused, so that its private data counts
+ * @reject_msg: what a status of REJECTED means, for people
+ * @iw_cm_id: the iWARP manager's own object of a connection; may be %NULL
  * @max_connect_data: private data that a request can carry, bytes
  * @max_accept_data: likewise an acceptance
  * @max_reject_data: likewise a rejection
@@ -198,6 +235,9 @@ struct rcm_id {
  */
 struct rcm_transport {
 	const char *name;
+	int consumer_reject;
+	const char *(*reject_msg)(int status);
+	struct iw_cm_id *(*iw_cm_id)(struct rcm_id *priv);
 	u8 max_connect_data;
 	u8 max_accept_data;
 	u8 max_reject_data;
@@ -241,6 +281,9 @@ struct rcm_id *rcm_id_create(struct net *net, rdma_cm_event_handler handler,
 			     enum ib_qp_type qp_type, bool inline_events);
 void rcm_id_destroy(struct rcm_id *priv);
 void rcm_id_destroy_unlock(struct rcm_id *priv);
+void rcm_id_lock_events(struct rcm_id *priv);
+void rcm_id_unlock_events(struct rcm_id *priv);
+void rcm_id_defer(struct rcm_id *priv, enum rcm_todo what);
 struct rcm_id *rcm_id_get(struct rcm_id *priv);
 void rcm_id_put(struct rcm_id *priv);
 int rcm_id_move(struct rcm_id *priv, enum rcm_op op);
@@ -268,14 +311,19 @@ int rcm_id_set_reuseaddr(struct rcm_id *priv, bool reuse);
 int rcm_id_set_v6only(struct rcm_id *priv, bool v6only);
 int rcm_id_set_tos(struct rcm_id *priv, u8 tos);
 int rcm_id_set_ack_timeout(struct rcm_id *priv, u8 timeout);
+int rcm_id_set_min_rnr_timer(struct rcm_id *priv, u8 timer);
 
 /* route.c */
 int rcm_id_resolve_route(struct rcm_id *priv, unsigned int timeout_ms);
+int rcm_route_complete(struct rcm_id *priv);
+int rcm_id_set_path(struct rcm_id *priv, const struct sa_path_rec *path);
+void rcm_id_use_path(struct rcm_id *priv);
 
 /* device.c */
 void rcm_device_get(struct rcm_device *device);
 void rcm_device_put(struct rcm_device *device);
 struct rcm_device *rcm_device_of(struct ib_device *ib);
+bool rcm_device_suits(struct rcm_id *priv, struct rcm_device *device);
 int rcm_device_attach(struct rcm_id *priv, int ifindex);
 int rcm_device_attach_child(struct rcm_id *priv, struct rcm_device *device,
 			    u32 port_num, const struct ib_gid_attr *sgid_attr);
@@ -291,6 +339,8 @@ struct rcm_id *rcm_listen_find(struct net *net, enum rdma_ucm_port_space ps,
 			       const union rcm_addr *remote);
 void rcm_listen_device_added(struct rcm_device *device);
 void rcm_listen_device_removed(struct rcm_device *device);
+void rcm_listen_unlock_mutex(struct rcm_id *listener);
+void rcm_listen_unlock(struct rcm_id *listener);
 struct rcm_id *rcm_listen_child(struct rcm_id *listener,
 				struct rcm_device *device, u32 port_num,
 				const struct ib_gid_attr *sgid_attr,
@@ -304,6 +354,7 @@ void rcm_connect_timed_out(struct work_struct *work);
 void rcm_connect_stop_timer(struct rcm_id *priv);
 bool rcm_connect_timer_runs(struct rcm_id *priv);
 int rcm_id_establish(struct rcm_id *priv);
+void rcm_connect_finish(struct rcm_id *priv, struct rdma_cm_event *event);
 int rcm_id_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason);
 int rcm_id_disconnect(struct rcm_id *priv);
 int rcm_id_notify(struct rcm_id *priv, enum ib_event_type event);
@@ -320,10 +371,18 @@ void rcm_qp_attr_ah(struct rcm_ah *to, const struct rdma_ah_attr *ah);
 void rcm_qp_attr_one(struct rcm_qp_attr *to, const struct ib_qp_attr *attr,
 		     int mask);
 
+int rcm_qp_to_init(struct rcm_id *priv);
+int rcm_qp_to_rts(struct rcm_id *priv, const struct rdma_conn_param *conn);
+void rcm_qp_to_error(struct rcm_id *priv);
+
 /* multicast.c */
 int rcm_mcast_join(struct rcm_id *priv, const union rcm_addr *addr,
 		   bool send_only, u32 number);
+int rcm_mcast_join_context(struct rcm_id *priv, const union rcm_addr *addr,
+			   bool send_only, void *context);
+int rcm_mcast_report(struct rcm_id *priv);
 int rcm_mcast_leave(struct rcm_id *priv, u32 number);
+void rcm_mcast_leave_addr(struct rcm_id *priv, const union rcm_addr *addr);
 void rcm_mcast_leave_all(struct rcm_id *priv);
 
 /* transport_ib.c */

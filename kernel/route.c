@@ -85,12 +85,49 @@ out:
 }
 
 /**
+ * rcm_id_use_path - show the consumer the path
+ * @priv: identifier whose path is known, with its mutex held
+ */
+void rcm_id_use_path(struct rcm_id *priv)
+{
+	priv->id.route.path_rec = &priv->path;
+	priv->id.route.num_pri_alt_paths = 1;
+}
+
+/**
+ * rcm_route_complete - find the path and say so
+ * @priv: identifier, with its mutex held
+ *
+ * Reports ROUTE_RESOLVED or ROUTE_ERROR, unless nobody waits for it any more.
+ *
+ * Return: as rcm_id_dispatch().
+ */
+int rcm_route_complete(struct rcm_id *priv)
+{
+	int ret;
+
+	if (priv->state != RCM_STATE_ROUTE_QUERY)
+		return 0;
+
+	ret = rcm_route_roce(priv);
+	if (ret) {
+		rcm_id_blame(priv, RCM_STEP_PATH, ret, 0);
+		rcm_id_move(priv, RCM_OP_ROUTE_FAIL);
+		return rcm_id_report(priv, RDMA_CM_EVENT_ROUTE_ERROR, ret);
+	}
+
+	rcm_id_use_path(priv);
+	rcm_id_move(priv, RCM_OP_ROUTE_OK);
+	return rcm_id_report(priv, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+}
+
+/**
  * rcm_id_resolve_route - find the path to the peer
  * @priv: identifier in state ADDR_RESOLVED, with its mutex held
  * @timeout_ms: how long to wait, milliseconds; RoCE needs no wait
  *
- * Reports ROUTE_RESOLVED or ROUTE_ERROR before it returns 0, to consumers
- * that take events inline; other consumers are not served yet.
+ * Reports ROUTE_RESOLVED or ROUTE_ERROR, before it returns 0 to consumers that
+ * take events inline, from a workqueue to others.
  *
  * Context: process.
  * Return: 0; -EINVAL in a state that does not allow it, so before the address
@@ -104,16 +141,44 @@ int rcm_id_resolve_route(struct rcm_id *priv, unsigned int timeout_ms)
 	if (ret)
 		return ret;
 
-	ret = rcm_route_roce(priv);
-	if (ret) {
-		rcm_id_blame(priv, RCM_STEP_PATH, ret, 0);
-		rcm_id_move(priv, RCM_OP_ROUTE_FAIL);
-		rcm_id_report(priv, RDMA_CM_EVENT_ROUTE_ERROR, ret);
-		return 0;
-	}
-
-	priv->id.route.path_rec = &priv->path;
-	rcm_id_move(priv, RCM_OP_ROUTE_OK);
-	rcm_id_report(priv, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	if (priv->inline_events)
+		rcm_route_complete(priv);
+	else
+		rcm_id_defer(priv, RCM_TODO_ROUTE);
 	return 0;
+}
+
+/**
+ * rcm_id_set_path - take the path from the consumer
+ * @priv: identifier in state ADDR_RESOLVED, with its mutex held
+ * @path: from and to the GIDs of the identifier's addresses
+ *
+ * In place of rcm_id_resolve_route(). What follows from the interface on RoCE,
+ * the kind of path and the link address, is taken from there.
+ *
+ * Return: 0; -EINVAL in a state that does not allow it, or when @path leads
+ * elsewhere; -ENODEV when the device is gone.
+ */
+int rcm_id_set_path(struct rcm_id *priv, const struct sa_path_rec *path)
+{
+	struct sa_path_rec own;
+	int ret;
+
+	ret = rcm_state_next(priv->state, RCM_OP_RESOLVE_ROUTE);
+	if (ret < 0)
+		return ret;
+	ret = rcm_route_roce(priv);
+	if (ret)
+		return ret;
+	own = priv->path;
+	if (memcmp(&path->sgid, &own.sgid, sizeof(own.sgid)) ||
+	    memcmp(&path->dgid, &own.dgid, sizeof(own.dgid)))
+		return -EINVAL;
+
+	priv->path = *path;
+	priv->path.rec_type = own.rec_type;
+	priv->path.roce = own.roce;
+	rcm_id_use_path(priv);
+	rcm_id_move(priv, RCM_OP_RESOLVE_ROUTE);
+	return rcm_id_move(priv, RCM_OP_ROUTE_OK);
 }

@@ -142,7 +142,7 @@ int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 	if (op == RCM_OP_COUNT)
 		return 0;
 
-	mutex_lock(&priv->mutex);
+	rcm_id_lock_events(priv);
 	/* It is tried no more, but the time that was asked for is not over. */
 	if (op == RCM_OP_NO_ANSWER && rcm_connect_timer_runs(priv))
 		goto out;
@@ -156,8 +156,12 @@ int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 		goto out;
 	rcm_connect_stop_timer(priv);
 	rcm_ib_event(priv, op, ib, &event);
-	if (op == RCM_OP_REP_RCVD)
+	if (op == RCM_OP_REP_RCVD && priv->id.qp)
+		rcm_connect_finish(priv, &event);
+	else if (op == RCM_OP_REP_RCVD)
 		rcm_ib_delay_peer(cm);
+	else if (op == RCM_OP_REJ_RCVD)
+		rcm_qp_to_error(priv);
 
 	ret = rcm_id_dispatch(priv, &event);
 	rcm_ib_event_done(priv, &event);
@@ -168,7 +172,7 @@ int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 		return ret;
 	}
 out:
-	mutex_unlock(&priv->mutex);
+	rcm_id_unlock_events(priv);
 	return ret;
 }
 
@@ -272,30 +276,30 @@ static void rcm_ib_describe(struct rcm_id *priv, const struct ib_cm_event *ib,
 		return;
 	}
 	priv->path = *ib->param.req_rcvd.primary_path;
-	priv->id.route.path_rec = &priv->path;
+	rcm_id_use_path(priv);
 	priv->hop_limit = priv->path.hop_limit;
 	rcm_ib_req_event(event, ib);
 }
 
-/*
- * Hands the request to the listener's consumer.  The listener's mutex keeps
- * it listening meanwhile.
- */
-static int rcm_ib_new_connection(struct rcm_id *listener, struct ib_cm_id *cm,
-				 const struct ib_cm_event *ib,
-				 struct rcm_ib_request *request)
+/* The identifier of the request, with both of its mutexes held. */
+static struct rcm_id *rcm_ib_child(struct rcm_id *listener,
+				   struct rcm_ib_request *request)
 {
-	struct rdma_cm_event event = {};
-	struct rcm_id *priv;
-	int ret;
-
-	lockdep_assert_held(&listener->mutex);
-
-	priv = rcm_listen_child(listener, request->device, request->port_num,
+	if (listener->state != RCM_STATE_LISTEN)
+		return ERR_PTR(-ECONNABORTED);
+	if (request->qp_type != listener->id.qp_type)
+		return ERR_PTR(-EINVAL);
+	return rcm_listen_child(listener, request->device, request->port_num,
 				request->sgid_attr, &request->local,
 				&request->remote);
-	if (IS_ERR(priv))
-		return PTR_ERR(priv);
+}
+
+/* Hands the request to the listener's consumer. */
+static int rcm_ib_new_connection(struct rcm_id *priv, struct ib_cm_id *cm,
+				 const struct ib_cm_event *ib)
+{
+	struct rdma_cm_event event = {};
+	int ret;
 
 	rcm_ib_describe(priv, ib, &event);
 	priv->cm = cm;
@@ -308,9 +312,9 @@ static int rcm_ib_new_connection(struct rcm_id *listener, struct ib_cm_id *cm,
 		rcm_id_destroy_unlock(priv);
 		return ret;
 	}
-	if (request->qp_type != IB_QPT_UD)
+	if (priv->id.qp_type != IB_QPT_UD)
 		rcm_ib_delay_peer(cm);
-	mutex_unlock(&priv->mutex);
+	rcm_id_unlock_events(priv);
 	return 0;
 }
 
@@ -321,7 +325,7 @@ static int rcm_ib_new_connection(struct rcm_id *listener, struct ib_cm_id *cm,
 static int rcm_ib_req_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 {
 	struct rcm_ib_request request = {};
-	struct rcm_id *listener;
+	struct rcm_id *listener, *priv;
 	int ret;
 
 	if (ib->event != IB_CM_REQ_RECEIVED &&
@@ -334,14 +338,12 @@ static int rcm_ib_req_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 	if (!listener)
 		return -EINVAL;
 
-	mutex_lock(&listener->mutex);
-	if (listener->state != RCM_STATE_LISTEN)
-		ret = -ECONNABORTED;
-	else if (request.qp_type != listener->id.qp_type)
-		ret = -EINVAL;
-	else
-		ret = rcm_ib_new_connection(listener, cm, ib, &request);
-	mutex_unlock(&listener->mutex);
+	rcm_id_lock_events(listener);
+	priv = rcm_ib_child(listener, &request);
+	rcm_listen_unlock_mutex(listener);
+	ret = IS_ERR(priv) ? PTR_ERR(priv) :
+			     rcm_ib_new_connection(priv, cm, ib);
+	rcm_listen_unlock(listener);
 	rcm_id_put(listener);
 	return ret;
 }
@@ -465,9 +467,12 @@ static int rcm_ib_accept(struct rcm_id *priv,
 		.ece = priv->ece,
 	};
 
+	int ret;
+
 	if (priv->id.qp_type == IB_QPT_UD)
 		return rcm_ib_ud_accept(priv, conn);
-	return ib_send_cm_rep(priv->cm, &rep);
+	ret = rcm_qp_to_rts(priv, conn);
+	return ret ?: ib_send_cm_rep(priv->cm, &rep);
 }
 
 static int rcm_ib_establish(struct rcm_id *priv)
@@ -495,6 +500,11 @@ static int rcm_ib_disconnect(struct rcm_id *priv)
 	return 0;
 }
 
+static const char *rcm_ib_reject_msg(int status)
+{
+	return ibcm_reject_msg(status);
+}
+
 static int rcm_ib_notify(struct rcm_id *priv, enum ib_event_type event)
 {
 	return ib_cm_notify(priv->cm, event);
@@ -513,6 +523,8 @@ static int rcm_ib_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr,
 
 const struct rcm_transport rcm_transport_ib = {
 	.name = "ib_cm",
+	.consumer_reject = IB_CM_REJ_CONSUMER_DEFINED,
+	.reject_msg = rcm_ib_reject_msg,
 	.max_connect_data = RCM_WIRE_REQ_DATA,
 	.max_accept_data = RCM_WIRE_REP_DATA,
 	.max_reject_data = RCM_WIRE_REJ_DATA,
