@@ -76,6 +76,7 @@ struct rcm_id *rcm_id_create(struct net *net, rdma_cm_event_handler handler,
 	INIT_LIST_HEAD(&priv->wildcard_node);
 	INIT_LIST_HEAD(&priv->mcasts);
 	INIT_HLIST_NODE(&priv->listen_node);
+	priv->node_type = RDMA_NODE_UNSPECIFIED;
 	priv->connect_tries = RCM_CONNECT_TRIES;
 	INIT_DELAYED_WORK(&priv->connect_timer, rcm_connect_timed_out);
 	rcm_addr_req_init(&priv->addr_req, rcm_addr_done);

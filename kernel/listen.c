@@ -389,7 +389,8 @@ struct rcm_id *rcm_listen_child(struct rcm_id *listener,
 	if (IS_ERR(priv))
 		return priv;
 
-	mutex_lock_nested(&priv->handler_mutex, SINGLE_DEPTH_NESTING);
+	/* Nobody else has it yet, so there is nothing to wait for. */
+	mutex_trylock(&priv->handler_mutex);
 	mutex_lock_nested(&priv->mutex, SINGLE_DEPTH_NESTING);
 	priv->node_type = listener->node_type;
 	priv->tos = listener->tos;

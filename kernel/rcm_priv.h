@@ -6,7 +6,7 @@
  * Lock order, outermost first:
  *
  *	rcm_file.reading	at most one
- *	rcm_id.handler_mutex	(listener before its new child)
+ *	rcm_id.handler_mutex	(a new child's any time: nobody waits for it)
  *	rcm_id.mutex		(listener before its new child)
  *	rcm_device_mutex	the device list, wildcard listeners, listens
  *	rcm_device.lock, listener hash lock, port bucket locks, id table locks,
