@@ -33,11 +33,12 @@ krelease := $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/gener
 kbuild_dir = $(BUILD)/$(krelease)
 # A User-Mode Linux tree says so itself
 karch	= $(if $(shell grep -sx CONFIG_UML=y $(KDIR)/.config),ARCH=um)
-kbuild	= $(MAKE) -C $(KDIR) $(karch) M=$(kbuild_dir) RCM_VERSION=$(VERSION) \
+# kbuild DIRECTORY: for the modules in it
+kbuild	= $(MAKE) -C $(KDIR) $(karch) M=$(1) RCM_VERSION=$(VERSION) \
 	  $(if $(W),W=$(W)) $(if $(C),C=$(C)) $(if $(CF),CF="$(CF)")
 
 module_sources := $(sort Kbuild $(wildcard kernel/*.[ch] kernel/include/*/*.h \
-	kernel/tests/*.[ch] uapi/*/*.h))
+	kernel/tests/*.[ch] kernel/dropin/Kbuild kernel/dropin/*.[ch] uapi/*/*.h))
 
 # --- the library
 
@@ -58,6 +59,7 @@ help:
 	@echo 'Build (nothing is written outside build/):'
 	@echo '  make                module and library (below) for the running kernel'
 	@echo '  make module         build/RELEASE/rcm.ko; KDIR=DIR for another kernel, W=1 C=2 as in kbuild'
+	@echo '  make dropin         rdma_cm.ko in place of the kernel'"'"'s, over rcm.ko; refuses other symbol versions'
 	@echo '  make lib            build/user/: librdmacm.so.1, librcm.so, rcm-run'
 	@echo '  make selftests      build/selftests/: the test programs in C'
 	@echo '  make format         clang-format the C files in place'
@@ -80,6 +82,8 @@ help:
 	@echo '  make install        module, library, headers, udev rule, rcm-run'
 	@echo '  make uninstall      remove them'
 	@echo '  make install-lib, install-module   one without the other'
+	@echo '  make install-dropin, uninstall-dropin'
+	@echo '                      rcm.ko and rdma_cm.ko under updates/: kernel consumers run on rcm'
 	@echo '    The library goes to $$(libdir)/rcm, where nothing finds it by accident:'
 	@echo '    "rcm-run PROGRAM" runs PROGRAM on it.'
 
@@ -98,12 +102,20 @@ module-sources:
 	@for f in $(module_sources); do \
 		cmp -s $$f $(kbuild_dir)/$$f || $(INSTALL) -D -m 644 $$f $(kbuild_dir)/$$f || exit 1; \
 	done
-	@cd $(kbuild_dir) && find Kbuild kernel uapi -name '*.[ch]' | while read -r f; do \
+	@cd $(kbuild_dir) && find Kbuild kernel uapi -name '*.[ch]' ! -name '*.mod.c' | while read -r f; do \
 		[ -e $(TOP)/$$f ] || rm -f $$f; done
 
-.PHONY: module
+.PHONY: module dropin
 module: module-sources
-	+@$(kbuild) modules
+	+@$(call kbuild,$(kbuild_dir)) modules
+
+# rdma_cm.ko in place of the kernel's. Not part of "all": it takes the place of
+# something. A kernel's modules load on it only when it has the same versions.
+dropin_dir = $(kbuild_dir)/kernel/dropin
+dropin: module
+	+@$(call kbuild,$(dropin_dir)) \
+		KBUILD_EXTRA_SYMBOLS=$(kbuild_dir)/Module.symvers modules
+	@kernel/dropin/check-versions.sh $(KDIR)/Module.symvers $(dropin_dir)/Module.symvers
 
 # --- library
 
@@ -175,6 +187,19 @@ install-module: module
 
 uninstall-module:
 	rm -f $(DESTDIR)/lib/modules/$(or $(krelease),$(running))/updates/rcm.ko
+	$(if $(DESTDIR),,-depmod $(or $(krelease),$(running)))
+
+# Wins over the kernel's own because it is under updates/
+.PHONY: install-dropin uninstall-dropin
+install-dropin: dropin
+	$(INSTALL) -d $(DESTDIR)/lib/modules/$(krelease)/updates
+	$(INSTALL) -m 644 $(kbuild_dir)/rcm.ko $(dropin_dir)/rdma_cm.ko \
+		$(DESTDIR)/lib/modules/$(krelease)/updates/
+	$(if $(DESTDIR),,depmod $(krelease))
+
+# Leaves rcm.ko, which uninstall-module removes
+uninstall-dropin:
+	rm -f $(DESTDIR)/lib/modules/$(or $(krelease),$(running))/updates/rdma_cm.ko
 	$(if $(DESTDIR),,-depmod $(or $(krelease),$(running)))
 
 # --- tests
