@@ -37,6 +37,7 @@ rm -rf "$out"
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 total=0
+needs=
 keep="$TOP $CACHE ${ko:+$(dirname "$ko")}"
 for test; do
 	name=$(basename "$test" .sh)
@@ -52,6 +53,7 @@ for test; do
 	total=$((total + seconds))
 	dir=$(dirname "$(readlink -f "$test")")
 	[[ " $keep " == *" $dir "* || $dir == "$TOP"/* ]] || keep="$keep $dir"
+	needs="$needs $(directive needs "$file")"
 	echo "$name $seconds $(readlink -f "$test")" >>"$out/tests"
 done
 if [ ! -e "$out/tests" ]; then
@@ -59,11 +61,21 @@ if [ ! -e "$out/tests" ]; then
 	exit 0
 fi
 
+# What few tests need is made when one of them runs
+dropin= tools=
+case $needs in
+*dropin*)
+	dropin=$("$RIG_DIR/dropin-tree.sh" "$kernel") || exit 1
+	tools=$("$RIG_DIR/consumer-tools.sh") || exit 1 ;;
+esac
+
 cat >"$out/job" <<X
 RIG=$rig
 TOP=$TOP
 KEEP="$keep"
 KERNEL=$kernel
+DROPIN=$dropin
+TOOLS=$tools
 RCM_KO=$ko
 RCM_TEST_KO=$test_ko
 RCM_LIB=$TOP/build/user

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# rigs: vm
+# needs: dropin
+# timeout: 1200
+#
+# The distribution's own modules on the drop-in: each loads and unloads; nvme,
+# NFS, iSER and SRP carry data over Soft-RoCE, both sides on this machine; its
+# own librdmacm runs over its own rdma_ucm. Nothing of ours is in these but
+# rdma_cm.ko and rcm.ko.
+
+. "$RIG_DIR/tap.sh"
+. "$TOP/selftests/dropin/storage.sh"
+
+A=10.0.0.1
+CONSUMERS="nvme-rdma nvmet-rdma rpcrdma rds_rdma ib_iser ib_isert ib_srp ib_srpt 9pnet_rdma
+	iw_cxgb4 rdma_ucm"
+
+# From here on modprobe, also the kernel's, looks in the tree with the drop-in
+export MODPROBE_OPTIONS="-d $DROPIN"
+export PATH="$PATH:$TOOLS/sbin:$TOOLS/usr/sbin:$TOOLS/bin:$TOOLS/usr/bin"
+export LD_LIBRARY_PATH=$TOOLS/lib/x86_64-linux-gnu:$TOOLS/usr/lib/x86_64-linux-gnu
+printf '#!/bin/sh\nexec /sbin/modprobe -d %s "$@"\n' "$DROPIN" >/run/modprobe
+
+no_manager() {
+	modprobe -r rdma_ucm rdma_cm rcm
+	[ ! -d /sys/module/rdma_cm ] && [ ! -d /sys/module/rcm ]
+}
+
+# The kernel's own would load as well, and would not hold rcm
+dropin_loads() {
+	modprobe rdma_cm && [ -d /sys/module/rcm/holders/rdma_cm ]
+}
+
+# on_dropin MODULE: it is loaded, and what it uses is the drop-in
+on_dropin() {
+	[ -d "/sys/module/rdma_cm/holders/${1//-/_}" ] && [ -d /sys/module/rcm/holders/rdma_cm ]
+}
+
+loads_and_unloads() {
+	modprobe "$1" && on_dropin "$1" && modprobe -r "$1" && [ ! -d "/sys/module/${1//-/_}" ]
+}
+
+rping_own() {
+	local pid rc
+
+	timeout 60 rping -s -a "$1" -C 10 -V &
+	pid=$!
+	until_true 15 listening rcm || echo "server does not listen"
+	timeout 40 rping -c -a "$1" -C 10 -V
+	rc=$?
+	wait $pid
+	return $((rc + $?))
+}
+
+# pair SERVER CLIENT: two commands; both have to succeed
+pair() {
+	local pid rc
+
+	timeout 60 sh -c "$1" &
+	pid=$!
+	until_true 15 listening rcm || echo "server does not listen"
+	timeout 50 sh -c "$2"
+	rc=$?
+	wait $pid
+	return $((rc + $?))
+}
+
+expect "no connection manager is loaded" no_manager
+expect "modprobe rdma_cm loads the drop-in, and rcm with it" dropin_loads
+for module in $CONSUMERS; do
+	expect "$module loads on it and unloads" loads_and_unloads "$module"
+done
+
+modprobe rdma_ucm
+expect "rdma_ucm is on the drop-in" on_dropin rdma_ucm
+expect "rping over rdma_ucm, IPv4" rping_own $A
+expect "rping over rdma_ucm, IPv6" rping_own fd00::1
+expect "ucmatose" pair "ucmatose -b $A" "ucmatose -s $A"
+expect "udaddy" pair "udaddy -b $A" "udaddy -s $A"
+expect "rstream" pair "rstream -b $A -T r" "rstream -s $A -T r -S 4096"
+expect "no identifier and no port is left" left_behind
+
+for kind in nvme nfs iser srp; do
+	expect "$kind: target" "${kind}_up" $A
+	expect "$kind: it is on the drop-in" "${kind}_on_dropin"
+	expect "$kind: what is written is read back" timeout -k 5 180 bash -c \
+		". $RIG_DIR/tap.sh; . $TOP/selftests/dropin/storage.sh; ${kind}_io $A"
+	expect "$kind: target goes" "${kind}_down"
+	expect "$kind: no identifier and no port is left" left_behind
+done
+
+expect "all of it unloads" no_manager
+finish
