@@ -78,7 +78,7 @@ expect "rping over rdma_ucm, IPv4" rping_own $A
 expect "rping over rdma_ucm, IPv6" rping_own fd00::1
 expect "ucmatose" pair "ucmatose -b $A" "ucmatose -s $A"
 expect "udaddy" pair "udaddy -b $A" "udaddy -s $A"
-expect "rstream" pair "rstream -b $A -T r" "rstream -s $A -T r -S 4096"
+expect "rstream" pair "rstream -b $A -I 10 -C 10 -S 1000 -T v" "rstream -s $A -I 10 -C 10 -S 1000 -T v"
 expect "no identifier and no port is left" left_behind
 
 for kind in nvme nfs iser srp; do
@@ -91,4 +91,6 @@ for kind in nvme nfs iser srp; do
 done
 
 expect "all of it unloads" no_manager
+# Those went with it; the rig needs them for what comes next
+modprobe -a ib_cm iw_cm
 finish
