@@ -344,24 +344,22 @@ EXPORT_SYMBOL_GPL(rcm_get_service_id);
  * @sgid: for the local one, or %NULL; all zeros without device
  * @dgid: for the peer's, or %NULL; likewise
  *
- * Context: process; may sleep.
+ * Context: any; takes no lock, so what is being resolved may be half there.
  */
 void rcm_read_gids(struct rdma_cm_id *id, union ib_gid *sgid,
 		   union ib_gid *dgid)
 {
 	struct rcm_id *priv = rcm_id_of(id);
+	bool known = READ_ONCE(id->device);
 
 	if (sgid)
 		memset(sgid, 0, sizeof(*sgid));
 	if (dgid)
 		memset(dgid, 0, sizeof(*dgid));
-
-	mutex_lock(&priv->mutex);
-	if (priv->device && sgid)
+	if (known && sgid)
 		rcm_addr_to_gid(rcm_src(priv), sgid);
-	if (priv->device && dgid && rcm_dst(priv)->sa.sa_family)
+	if (known && dgid && rcm_dst(priv)->sa.sa_family)
 		rcm_addr_to_gid(rcm_dst(priv), dgid);
-	mutex_unlock(&priv->mutex);
 }
 EXPORT_SYMBOL_GPL(rcm_read_gids);
 

@@ -221,6 +221,9 @@ static int rcm_id_do(struct rcm_id *priv)
 {
 	int ret = 0;
 
+	/* What it would work on is going, without the mutex. */
+	if (priv->state == RCM_STATE_DESTROYING)
+		return 0;
 	if (test_and_clear_bit(RCM_TODO_COMM_EST, &priv->todo))
 		rcm_id_notify(priv, IB_EVENT_COMM_EST);
 	if (test_and_clear_bit(RCM_TODO_PATH_MIG, &priv->todo))

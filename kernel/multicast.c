@@ -177,8 +177,7 @@ int rcm_mcast_report(struct rcm_id *priv)
 	int ret;
 
 again:
-	if (priv->state == RCM_STATE_DESTROYING ||
-	    priv->state == RCM_STATE_REMOVED)
+	if (priv->state == RCM_STATE_REMOVED)
 		return 0;
 	list_for_each_entry(mcast, &priv->mcasts, node) {
 		if (!mcast->unreported)

@@ -160,7 +160,7 @@ int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 		rcm_connect_finish(priv, &event);
 	else if (op == RCM_OP_REP_RCVD)
 		rcm_ib_delay_peer(cm);
-	else if (op == RCM_OP_REJ_RCVD)
+	else if (op == RCM_OP_REJ_RCVD && priv->id.qp_type != IB_QPT_UD)
 		rcm_qp_to_error(priv);
 
 	ret = rcm_id_dispatch(priv, &event);
@@ -466,7 +466,6 @@ static int rcm_ib_accept(struct rcm_id *priv,
 		.srq = priv->srq,
 		.ece = priv->ece,
 	};
-
 	int ret;
 
 	if (priv->id.qp_type == IB_QPT_UD)

@@ -143,8 +143,8 @@ struct end *end_new(struct kunit *test, struct net *net,
 	KUNIT_ASSERT_FALSE(test, IS_ERR(id));
 	end->id = id;
 	/* A test that fails half way leaves nothing, either. */
-	KUNIT_ASSERT_EQ(test,
-			kunit_add_action_or_reset(test, end_cleanup, end), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, end_cleanup, end),
+			0);
 	return end;
 }
 
@@ -174,7 +174,7 @@ void end_destroy(struct end *end)
 	}
 	/* One that destroyed its identifier may be about to return. */
 	while (atomic_read(&end->inside))
-		msleep(1);
+		msleep(20);
 	KUNIT_EXPECT_EQ_MSG(end->test, atomic_read(&end->faults), 0,
 			    "a handler ran twice at once, or in its own call");
 }
@@ -383,11 +383,12 @@ int end_qp_state(struct end *end)
 /* For what only a command can do: devices and namespaces. */
 int shell(const char *command)
 {
-	char *argv[] = { "/bin/sh", "-c", (char *)command, NULL };
-	char *envp[] = { "PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin",
-			 NULL };
+	char path[] = "PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin";
+	char *environment[2] = { path };
+	char sh[] = "/bin/sh", c[] = "-c";
+	char *arguments[4] = { sh, c, (char *)command };
 
-	return call_usermodehelper(argv[0], argv, envp, UMH_WAIT_PROC);
+	return call_usermodehelper(sh, arguments, environment, UMH_WAIT_PROC);
 }
 
 kunit_test_suites(&rcm_consumer_suite, &rcm_consumer_life_suite);

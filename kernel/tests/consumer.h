@@ -69,7 +69,7 @@ struct end {
 	int pause_on;
 	struct completion paused;
 	struct completion go;
-	struct mutex *held;
+	struct mutex *held; /* the consumer's own */
 	struct task_struct *calling;
 	atomic_t inside;
 	atomic_t faults;

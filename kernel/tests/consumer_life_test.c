@@ -196,6 +196,8 @@ static void the_handler_can_be_locked_out(struct kunit *test)
 	end_destroy(end);
 }
 
+static DEFINE_MUTEX(mine); /* a consumer's lock */
+
 /*
  * Storage drivers take a lock of theirs in the handler and also around calls:
  * those must not wait for a handler, and lockdep must see no cycle.
@@ -204,7 +206,6 @@ static void a_call_does_not_wait_for_the_handler(struct kunit *test)
 {
 	struct end *listener = tcp(test), *end = tcp(test);
 	struct end *child = listener->child;
-	static DEFINE_MUTEX(mine);
 
 	listener->habit = ACCEPTS;
 	child->held = &mine;
@@ -227,7 +228,7 @@ static void a_call_does_not_wait_for_the_handler(struct kunit *test)
 	end_destroy(listener);
 }
 
-static int elsewhere(struct rdma_cm_id *id, struct rdma_cm_event *event)
+static int another_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	return end_handler(id, event);
 }
@@ -243,7 +244,7 @@ static void handler_and_context_are_read_for_each_event(struct kunit *test)
 	end_expect(listener->child, RDMA_CM_EVENT_ESTABLISHED, 0);
 	rcm_lock_handler(listener->child->id);
 	listener->child->id->context = heir;
-	listener->child->id->event_handler = elsewhere;
+	listener->child->id->event_handler = another_handler;
 	rcm_unlock_handler(listener->child->id);
 	while (end_qp_state(end) != IB_QPS_RTS)
 		msleep(20);
@@ -253,6 +254,14 @@ static void handler_and_context_are_read_for_each_event(struct kunit *test)
 	end_destroy(end);
 	end_destroy(listener);
 	end_destroy(heir);
+}
+
+static int add_device(void)
+{
+	return shell("ip link add c1 type dummy")		   ?:
+		       shell("ip address add 10.82.0.1/24 dev c1") ?:
+		       shell("ip link set c1 up")		   ?:
+		       shell("rdma link add xc1 type rxe netdev c1");
 }
 
 static int remove_device(void *data)
@@ -270,12 +279,7 @@ static void a_removed_device_waits_for_its_consumers(struct kunit *test)
 	struct end *child = wild->child;
 	struct task_struct *task;
 
-	KUNIT_ASSERT_EQ(test,
-			shell("ip link add c1 type dummy && "
-			      "ip address add 10.82.0.1/24 dev c1 && "
-			      "ip link set c1 up && "
-			      "rdma link add xc1 type rxe netdev c1"),
-			0);
+	KUNIT_ASSERT_EQ(test, add_device(), 0);
 	wild->habit = ACCEPTS;
 	listen_at(wild, 0, PORT);
 	listen_at(listener, OTHER, PORT + 1);
@@ -318,10 +322,8 @@ static void namespaces_are_apart(struct kunit *test)
 	struct sockaddr_in sin;
 	struct net *net;
 
-	KUNIT_ASSERT_EQ(test,
-			shell("ip netns add rcm_consumer && "
-			      "ip netns set rcm_consumer 77"),
-			0);
+	KUNIT_ASSERT_EQ(test, shell("ip netns add rcm_consumer"), 0);
+	KUNIT_ASSERT_EQ(test, shell("ip netns set rcm_consumer 77"), 0);
 	net = get_net_ns_by_id(&init_net, 77);
 	KUNIT_ASSERT_NOT_NULL(test, net);
 	far = end_new(test, net, RDMA_PS_TCP, IB_QPT_RC);

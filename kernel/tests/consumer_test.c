@@ -235,10 +235,8 @@ static void a_notice_establishes_the_passive_side(struct kunit *test)
 	struct end *end = client(test), *child = listener->child;
 	struct rdma_conn_param conn = { .qp_num = 0x2345, .retry_count = 3 };
 	unsigned long flags;
-	spinlock_t lock;
 	int ret;
 
-	spin_lock_init(&lock);
 	KUNIT_EXPECT_EQ(test, rcm_notify(end->id, IB_EVENT_COMM_EST), -EINVAL);
 	reach(end, HERE, PORT);
 	KUNIT_ASSERT_EQ(test, rcm_connect(end->id, &conn), 0);
@@ -251,9 +249,9 @@ static void a_notice_establishes_the_passive_side(struct kunit *test)
 	end_expect(end, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
 
 	/* From where a queue pair's events come: nothing may sleep. */
-	spin_lock_irqsave(&lock, flags);
+	local_irq_save(flags);
 	ret = rcm_notify(child->id, IB_EVENT_COMM_EST);
-	spin_unlock_irqrestore(&lock, flags);
+	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	end_expect(child, RDMA_CM_EVENT_ESTABLISHED, 0);
 	KUNIT_EXPECT_EQ(test, rcm_notify(child->id, IB_EVENT_COMM_EST),
@@ -281,6 +279,23 @@ static void datagrams_find_their_peer(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, end_qp(child), 0);
 	KUNIT_EXPECT_EQ(test, end_accept(child), 0);
 	end_expect(end, RDMA_CM_EVENT_ESTABLISHED, 0);
+	end_destroy(end);
+	end_destroy(listener);
+}
+
+/* The queue pair has other peers, so it goes on. */
+static void a_refused_datagram_leaves_the_queue_pair(struct kunit *test)
+{
+	struct end *listener = end_new(test, &init_net, RDMA_PS_UDP, IB_QPT_UD);
+	struct end *end = end_new(test, &init_net, RDMA_PS_UDP, IB_QPT_UD);
+
+	listener->habit = REJECTS;
+	KUNIT_ASSERT_EQ(test, end_listen(listener, HERE, PORT), 0);
+	reach(end, HERE, PORT);
+	KUNIT_ASSERT_EQ(test, end_qp(end), 0);
+	KUNIT_ASSERT_EQ(test, end_connect(end, NULL, 0), 0);
+	end_expect(end, RDMA_CM_EVENT_UNREACHABLE, IB_SIDR_REJECT);
+	KUNIT_EXPECT_EQ(test, end_qp_state(end), IB_QPS_RTS);
 	end_destroy(end);
 	end_destroy(listener);
 }
@@ -350,7 +365,10 @@ static void options_take_effect(struct kunit *test)
 	reach(end, HERE, PORT);
 	KUNIT_EXPECT_EQ(test, end->id->route.path_rec->traffic_class, 96);
 	KUNIT_EXPECT_EQ(test, end->id->route.path_rec->packet_life_time, 16);
+	/* Some ask while they walk a list of their connections. */
+	rcu_read_lock();
 	rcm_read_gids(end->id, &sgid, &dgid);
+	rcu_read_unlock();
 	KUNIT_EXPECT_EQ(test, be32_to_cpu(*(__be32 *)&sgid.raw[12]), HERE);
 	KUNIT_EXPECT_EQ(test, be32_to_cpu(*(__be32 *)&dgid.raw[12]), HERE);
 	KUNIT_EXPECT_EQ(
@@ -474,6 +492,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_consumer_may_move_its_queue_pair_itself),
 	KUNIT_CASE(a_notice_establishes_the_passive_side),
 	KUNIT_CASE(datagrams_find_their_peer),
+	KUNIT_CASE(a_refused_datagram_leaves_the_queue_pair),
 	KUNIT_CASE(a_group_is_joined_and_left),
 	KUNIT_CASE(options_take_effect),
 	KUNIT_CASE(a_kind_of_device_can_be_asked_for),
