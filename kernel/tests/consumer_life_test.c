@@ -233,7 +233,7 @@ static int another_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return end_handler(id, event);
 }
 
-static void handler_and_context_are_read_for_each_event(struct kunit *test)
+static void handler_and_context_are_read_anew(struct kunit *test)
 {
 	struct end *listener = tcp(test), *end = tcp(test);
 	struct end *heir = end_alloc(test);
@@ -358,7 +358,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(destroy_silences_what_is_under_way),
 	KUNIT_CASE(the_handler_can_be_locked_out),
 	KUNIT_CASE(a_call_does_not_wait_for_the_handler),
-	KUNIT_CASE(handler_and_context_are_read_for_each_event),
+	KUNIT_CASE(handler_and_context_are_read_anew),
 	KUNIT_CASE(a_removed_device_waits_for_its_consumers),
 	KUNIT_CASE_SLOW(namespaces_are_apart),
 	{}
