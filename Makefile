@@ -68,11 +68,11 @@ help:
 	@echo
 	@echo 'Try (needs no RDMA hardware and no root; kernels come from Debian into ~/.cache/rcm):'
 	@echo '  make demo           an unmodified rping over rcm, on the distribution kernel in a VM'
-	@echo '  make check          lint and every test, on UML and in the VM; ends with the counts'
+	@echo '  make check          lint, every test on UML and in the VM, programs; ends with the counts'
 	@echo '    KERNELS="6.1 6.12 7.x"  every test on each of these, not a few on the last two'
 	@echo '  make check-fast     the tests on UML alone: KUnit and selftests under KASAN'
 	@echo '  make check-vm       the tests in the VM alone: selftests and both managers side by side'
-	@echo '  make check-apps     unmodified programs over rcm, in the VM: rdmacm-utils, perftest, fio ...'
+	@echo '  make check-apps     unmodified programs over rcm, in the VM: rdmacm-utils, perftest, MPI ...'
 	@echo '    T=PATTERN         of these only tests whose name matches, like T="interop_*"'
 	@echo '    VERBOSE=1         with the console of the kernel under test'
 	@echo '  make lint           checkpatch, sparse, cppcheck, clang-format, W=1, licences'

@@ -107,15 +107,18 @@ rig() {
 	add "$out" "${rig%%:*}" "$suite" "$start"
 }
 
-# Unmodified programs, in the VM
+# Unmodified programs, in the VM. What is not installed and cannot be is
+# skipped there, by its name.
 apps() {
-	local out=$results/apps start=$SECONDS
-	"$RIG_DIR/packages.sh" apps >&2 || exit 1
-	if ! "$RIG_DIR/run.sh" vm "$out" "$TOP/selftests/apps/apps.sh" {fd}>&-; then
+	local out=$results/apps list=$TOP/selftests/apps tests start=$SECONDS
+	"$RIG_DIR/packages.sh" apps >&2
+	tests=$("$RIG_DIR/pyverbs-tests.sh")
+	if ! PYVERBS_TESTS=$tests RIG_LIMIT=3600 "$RIG_DIR/run.sh" vm "$out" "$list/apps.sh" {fd}>&-; then
 		broken apps "$CACHE/log" "could not be built or booted, see above"
 		return
 	fi
 	"$RIG_DIR/report.sh" vm "$out"
+	tr -d '\r' <"$out/apps.log" | awk -f "$list/table.awk"
 	add "$out" vm apps "$start"
 }
 

@@ -71,6 +71,8 @@ RCM_TEST_KO=$test_ko
 RCM_LIB=$TOP/build/user
 TESTS_DIR=$TOP/build/selftests
 KSELFTEST_DIR=$source/selftests
+PYVERBS_TESTS=${PYVERBS_TESTS:-}
+T="${T:-}"
 X
 
 # Booting takes 20 s on an idle machine; a rig that hangs must not hang us
@@ -83,16 +85,22 @@ fi
 "$RIG_DIR/boot.sh" "$rig" "$kernel" "$out" "$limit" >"$out/console" 2>&1 &
 pid=$!
 # Whoever stops us stops the rig; UML does not always obey SIGTERM
-trap 'kill -KILL -- "$pid" 2>/dev/null; pkill -KILL -P "$pid" 2>/dev/null; exit 130' INT TERM HUP
+trap 'pkill -KILL -P "$pid"; kill -KILL "$pid" 2>/dev/null; exit 130' INT TERM HUP
 say "$rig$series: booting $(basename "$kernel")"
-start=$SECONDS shown=
+start=$SECONDS shown=0
+# What the guest says of its progress and was not passed on yet
+progress() {
+	local line
+
+	while read -r line; do
+		shown=$((shown + 1))
+		[ -n "${QUIET:-}" ] || say "$rig$series: $((SECONDS - start)) s: $line"
+	done < <(tr -d '\r' <"$out/console" | sed -n 's/^rcm-rig: //p' | tail -n +$((shown + 1)))
+}
 while kill -0 "$pid" 2>/dev/null; do
 	sleep 0.5
-	line=$(tr -d '\r' <"$out/console" | sed -n 's/^rcm-rig: //p' | tail -n 1)
-	if [ "$line" != "$shown" ]; then
-		shown=$line
-		[ -n "${QUIET:-}" ] || say "$rig$series: $((SECONDS - start)) s: $line"
-	fi
+	progress
 done
 wait "$pid"
+progress
 exit 0
