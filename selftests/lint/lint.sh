@@ -141,12 +141,16 @@ abi() {
 	selftests/lint/abi.sh "$out/abi" build/lint/user/librdmacm.so.1
 }
 
+man_pages() {
+	selftests/lint/man.sh "$out/man"
+}
+
 # A page that is written from a source
 state_doc() {
 	selftests/gen-state-doc.sh --check
 }
 
-checks=(spdx version_checks kbuild_complete state_doc shell_syntax checkpatch clang_format cppcheck w1_lib abi
+checks=(spdx version_checks kbuild_complete state_doc shell_syntax checkpatch clang_format man_pages cppcheck w1_lib abi
 	w1_vm sparse)
 [ -z "$uml" ] || checks+=(w1_uml)
 

@@ -20,7 +20,8 @@ packages() {
 	apps)	# the unmodified programs of selftests/apps
 		echo perftest qperf fio libfabric-bin ucx-utils dapl2-utils iperf qemu-system-x86 ;;
 	lint)
-		echo sparse cppcheck clang-format perl python3 git abigail-tools ;;
+		echo sparse cppcheck clang-format perl python3 git abigail-tools mandoc \
+			groff-base ;;
 	*)
 		die "packages.sh: unknown purpose '$1' (build kernel vm guest apps lint)" ;;
 	esac
