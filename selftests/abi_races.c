@@ -6,6 +6,7 @@
  * complaint, and nothing is left when their file is closed.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #include "rcm_test.h"
@@ -292,6 +293,31 @@ TEST_F_TIMEOUT(races, C52_unread_requests_go_with_the_file, 100)
 	close(clients);
 }
 
+/* Nobody is in the namespace any more but the file. */
+TEST_F(races, C66_a_namespace_that_everybody_has_left)
+{
+	int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	int fd, i, handle;
+
+	ASSERT_LE(0, home);
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(0, unshare(CLONE_NEWNET));
+		fd = open_rcm(0);
+		ASSERT_LE(0, fd);
+		handle = listener(fd, "0.0.0.0", PORT, 0);
+		ASSERT_LT(0, handle);
+		ASSERT_EQ(0, setns(home, CLONE_NEWNET));
+		/* Its ports are still its own. */
+		EXPECT_EQ(-EADDRNOTAVAIL,
+			  bind_text(fd, create_tcp(fd), "0.0.0.0", PORT));
+		ASSERT_LT(0, listener(self->fd, "0.0.0.0", PORT + i, 0));
+		EXPECT_EQ(RCM_STATE_LISTEN, state_of(fd, handle));
+		close(fd);
+	}
+	EXPECT_EQ(10, live_ids());
+	close(home);
+}
+
 /* --- groups */
 
 static int count_groups(void)
@@ -376,6 +402,46 @@ TEST_F(races, C54_an_argument_that_cannot_be_read_joins_nothing)
 	EXPECT_EQ(-ENOENT, leave(self->fd, handle, 1));
 	EXPECT_EQ(0, count_groups());
 	munmap(map, 8192);
+}
+
+static void *read_only(const void *arg, size_t len)
+{
+	void *map = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED)
+		return NULL;
+	memcpy(map, arg, len);
+	mprotect(map, 4096, PROT_READ);
+	return map;
+}
+
+/* What has a result does its work and cannot say so; the rest does not mind. */
+TEST_F(races, arguments_that_cannot_be_written)
+{
+	struct rcm_listen listen = { .size = sizeof(listen) };
+	struct rcm_migrate move = { .size = sizeof(move) };
+	struct rcm_destroy_id end = { .size = sizeof(end) };
+	int other = open_rcm(0);
+
+	listen.handle = create_tcp(self->fd);
+	ASSERT_LT(0, (int)listen.handle);
+	EXPECT_EQ(0, call(self->fd, RCM_LISTEN,
+			  read_only(&listen, sizeof(listen))));
+	EXPECT_EQ(RCM_STATE_LISTEN, state_of(self->fd, listen.handle));
+
+	move.handle = listen.handle;
+	move.fd = other;
+	EXPECT_EQ(-EFAULT,
+		  call(self->fd, RCM_MIGRATE, read_only(&move, sizeof(move))));
+	EXPECT_EQ(-ENOENT, state_of(self->fd, move.handle));
+	close(other);
+
+	end.handle = create_tcp(self->fd);
+	EXPECT_EQ(-EFAULT,
+		  call(self->fd, RCM_DESTROY_ID, read_only(&end, sizeof(end))));
+	EXPECT_EQ(-ENOENT, state_of(self->fd, end.handle));
+	EXPECT_EQ(0, live_ids());
 }
 
 struct members {
