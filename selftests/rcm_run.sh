@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
+# timeout: 120
+#
 # rcm-run(1): what it starts, what it leaves behind in the environment, and how
 # it ends when it cannot.
 

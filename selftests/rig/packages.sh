@@ -21,7 +21,7 @@ packages() {
 		echo perftest qperf fio libfabric-bin ucx-utils dapl2-utils iperf qemu-system-x86 ;;
 	lint)
 		echo sparse cppcheck clang-format perl python3 git abigail-tools mandoc \
-			groff-base ;;
+			groff-base rdmacm-utils ;;
 	*)
 		die "packages.sh: unknown purpose '$1' (build kernel vm guest apps lint)" ;;
 	esac
