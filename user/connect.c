@@ -425,7 +425,7 @@ int rdma_disconnect(struct rdma_cm_id *id)
 		return rcm_fail(EINVAL);
 	priv = to_rcm_id(id);
 	cmd.handle = rcm_id_handle(priv);
-	rcm_qp_error(priv);
+	rcm_qp_close(priv);
 	if (rcm_id_ioctl(priv, RCM_DISCONNECT, &cmd))
 		return -1;
 	/* Nothing else to wait for. */
