@@ -8,7 +8,6 @@
  * kernel has no siw.
  */
 #include <infiniband/verbs.h>
-#include <netinet/tcp.h>
 
 #include "rcm_test.h"
 
@@ -18,6 +17,7 @@
 #define DEV  "siw0"
 #define LIP4 "10.82.0.1"
 #define LIP6 "fd82::1"
+#define DEAD "10.82.0.9" /* the interface has no ARP: known, and silent */
 #define PORT 7471
 #define WAIT 8000
 /* siw's own time-out for the peer's answer, or a bit more on a slow machine. */
@@ -40,7 +40,7 @@ static int add_siw(void)
 static void del_siw(void)
 {
 	sh("rdma link del " DEV " 2>/dev/null; ip link del " LINK
-	   " 2>/dev/null; modprobe -r siw");
+	   " 2>/dev/null");
 }
 
 /* --- queue pairs */
@@ -503,6 +503,34 @@ TEST_F_TIMEOUT(iw, no_answer_is_UNREACHABLE, 100)
 	EXPECT_EQ(RCM_STEP_CONNECT, self->event.out_reason.step);
 	EXPECT_EQ(-ETIMEDOUT, self->event.out_reason.error);
 	EXPECT_EQ(RCM_STATE_FAILED, state_of(self->client_fd, self->client));
+}
+
+static void nothing(int signum)
+{
+	(void)signum;
+}
+
+/* siw makes the TCP connection within the call. */
+TEST_F(iw, a_connect_to_a_dead_host_can_be_interrupted)
+{
+	struct sigaction action = { .sa_handler = nothing };
+	int dead = ready_to_connect(self->client_fd, DEAD, PORT);
+	pid_t killer;
+
+	ASSERT_LT(0, dead);
+	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
+	killer = fork();
+	if (!killer) {
+		sleep(2);
+		kill(getppid(), SIGUSR1);
+		_exit(0);
+	}
+	EXPECT_EQ(-EINTR, iw_connect(self->client_fd, dead, NULL, 0));
+	EXPECT_EQ(killer, waitpid(killer, NULL, 0));
+	ASSERT_EQ(0, query(self->client_fd, dead, &self->query));
+	EXPECT_EQ(RCM_STATE_ROUTE_RESOLVED, self->query.out_endpoint.state);
+	EXPECT_EQ(-EINTR, self->query.out_reason.error);
+	EXPECT_EQ(2, destroy(self->client_fd, dead));
 }
 
 /* A peer that closes instead of answering. */
