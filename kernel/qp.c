@@ -37,9 +37,15 @@ static void rcm_qp_attr_kind(struct rcm_id *priv, struct ib_qp_attr *attr,
 	}
 }
 
-/* INIT, as long as there is no connection to take it from. */
-static int rcm_qp_attr_fresh(struct rcm_id *priv, struct ib_qp_attr *attr,
-			     int *mask)
+/**
+ * rcm_qp_attr_fresh - attributes for INIT, without a connection
+ * @priv: identifier with a device that has P_Keys, with its mutex held
+ * @attr: qp_state says which state; the others are written as @mask tells
+ * @mask: IB_QP_* mask, written
+ *
+ * Return: 0; -EINVAL for another state than INIT.
+ */
+int rcm_qp_attr_fresh(struct rcm_id *priv, struct ib_qp_attr *attr, int *mask)
 {
 	int ret;
 
@@ -77,9 +83,7 @@ int rcm_id_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr, int *mask)
 	if (!priv->device)
 		return -EINVAL;
 
-	ret = priv->cm && priv->id.qp_type != IB_QPT_UD ?
-		      priv->device->transport->init_qp_attr(priv, attr, mask) :
-		      rcm_qp_attr_fresh(priv, attr, mask);
+	ret = priv->device->transport->init_qp_attr(priv, attr, mask);
 	if (ret)
 		return ret;
 
@@ -134,9 +138,27 @@ int rcm_qp_to_init(struct rcm_id *priv)
 }
 
 /**
+ * rcm_qp_to_rtr - make the consumer's queue pair ready to receive
+ * @priv: identifier that knows its peer, with its mutex held
+ * @conn: what this side asks for, or %NULL for what the peer says
+ *
+ * Return: 0, also without queue pair; a negative errno.
+ */
+int rcm_qp_to_rtr(struct rcm_id *priv, const struct rdma_conn_param *conn)
+{
+	int ret;
+
+	if (!priv->id.qp)
+		return 0;
+	/* INIT once more: access flags follow from the connection. */
+	ret = rcm_qp_step(priv, IB_QPS_INIT, conn);
+	return ret ?: rcm_qp_step(priv, IB_QPS_RTR, conn);
+}
+
+/**
  * rcm_qp_to_rts - make the consumer's queue pair ready to send and receive
  * @priv: identifier that knows its peer, with its mutex held
- * @conn: what the acceptance says, or %NULL for what the peer's says
+ * @conn: what this side asks for, or %NULL for what the peer says
  *
  * Return: 0, also without queue pair; a negative errno.
  */
@@ -146,13 +168,8 @@ int rcm_qp_to_rts(struct rcm_id *priv, const struct rdma_conn_param *conn)
 
 	if (!priv->id.qp)
 		return 0;
-	/* INIT once more: access flags follow from the connection. */
-	ret = rcm_qp_step(priv, IB_QPS_INIT, conn);
-	if (!ret)
-		ret = rcm_qp_step(priv, IB_QPS_RTR, conn);
-	if (!ret)
-		ret = rcm_qp_step(priv, IB_QPS_RTS, conn);
-	return ret;
+	ret = rcm_qp_to_rtr(priv, conn);
+	return ret ?: rcm_qp_step(priv, IB_QPS_RTS, conn);
 }
 
 /**

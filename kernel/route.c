@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The path to the peer.  On RoCE there is nobody to ask: it follows from the
- * addresses and the interface, so it is computed in the caller's context.
+ * addresses and the interface, so it is computed in the caller's context.  On
+ * iWARP the path is the TCP connection's own business.
  */
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
@@ -43,7 +44,7 @@ static __be32 rcm_flow_label(struct rcm_id *priv)
 	return cpu_to_be32(label);
 }
 
-static int rcm_route_roce(struct rcm_id *priv)
+static int rcm_route_compute(struct rcm_id *priv)
 {
 	struct sa_path_rec *path = &priv->path;
 	struct net_device *ndev;
@@ -109,14 +110,15 @@ int rcm_route_complete(struct rcm_id *priv)
 	if (priv->state != RCM_STATE_ROUTE_QUERY)
 		return 0;
 
-	ret = rcm_route_roce(priv);
+	ret = priv->device->transport->has_path ? rcm_route_compute(priv) : 0;
 	if (ret) {
 		rcm_id_blame(priv, RCM_STEP_PATH, ret, 0);
 		rcm_id_move(priv, RCM_OP_ROUTE_FAIL);
 		return rcm_id_report(priv, RDMA_CM_EVENT_ROUTE_ERROR, ret);
 	}
 
-	rcm_id_use_path(priv);
+	if (priv->device->transport->has_path)
+		rcm_id_use_path(priv);
 	rcm_id_move(priv, RCM_OP_ROUTE_OK);
 	return rcm_id_report(priv, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
 }
@@ -157,7 +159,7 @@ int rcm_id_resolve_route(struct rcm_id *priv, unsigned int timeout_ms)
  * the kind of path and the link address, is taken from there.
  *
  * Return: 0; -EINVAL in a state that does not allow it, or when @path leads
- * elsewhere; -ENODEV when the device is gone.
+ * elsewhere; -EOPNOTSUPP on iWARP; -ENODEV when the device is gone.
  */
 int rcm_id_set_path(struct rcm_id *priv, const struct sa_path_rec *path)
 {
@@ -167,7 +169,9 @@ int rcm_id_set_path(struct rcm_id *priv, const struct sa_path_rec *path)
 	ret = rcm_state_next(priv->state, RCM_OP_RESOLVE_ROUTE);
 	if (ret < 0)
 		return ret;
-	ret = rcm_route_roce(priv);
+	if (!priv->device->transport->has_path)
+		return -EOPNOTSUPP;
+	ret = rcm_route_compute(priv);
 	if (ret)
 		return ret;
 	own = priv->path;
