@@ -13,16 +13,6 @@
 #include "transport_ib.h"
 #include "wire.h"
 
-/* 4.096 us * 2^24 is 69 s: what an application may take for its answer. */
-#define RCM_IB_SERVICE_TIMEOUT 24
-
-/* Sent only when the peer repeats itself: "heard you, still thinking". */
-static void rcm_ib_delay_peer(struct ib_cm_id *cm)
-{
-	ib_send_cm_mra(cm, IB_CM_MRA_FLAG_DELAY | RCM_IB_SERVICE_TIMEOUT, NULL,
-		       0);
-}
-
 static void rcm_ib_rep_event(struct rdma_cm_event *event,
 			     const struct ib_cm_event *ib)
 {
@@ -157,7 +147,7 @@ int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 	rcm_connect_stop_timer(priv);
 	rcm_ib_event(priv, op, ib, &event);
 	if (op == RCM_OP_REP_RCVD)
-		rcm_ib_delay_peer(cm);
+		rcm_ib_prepare_mra(cm);
 
 	ret = rcm_id_dispatch(priv, &event);
 	rcm_ib_event_done(priv, &event);
@@ -309,7 +299,7 @@ static int rcm_ib_new_connection(struct rcm_id *listener, struct ib_cm_id *cm,
 		return ret;
 	}
 	if (request->qp_type != IB_QPT_UD)
-		rcm_ib_delay_peer(cm);
+		rcm_ib_prepare_mra(cm);
 	mutex_unlock(&priv->mutex);
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * timeout: 180
+ * timeout: 360
  *
  * The ioctl interface itself: what each command does with arguments that are
  * short, long, misplaced, or say what they must not; events; open files.

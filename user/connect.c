@@ -7,6 +7,11 @@
 
 #include "rcm_user.h"
 
+/* Private data of an acceptance: REP, SIDR_REP; MPA takes what fits a byte. */
+#define RCM_REP_DATA	  196
+#define RCM_SIDR_REP_DATA 136
+#define RCM_MPA_DATA	  255
+
 /* What is used when the application gives no parameters. */
 #define RCM_DEFAULT_RETRY 7
 
@@ -256,6 +261,13 @@ static void rcm_accept_limits(struct rcm_id *id,
 	rcm_set_limits(id, limits);
 }
 
+static int rcm_accept_room(const struct rcm_id *id)
+{
+	if (id->dev->verbs->device->transport_type == IBV_TRANSPORT_IWARP)
+		return RCM_MPA_DATA;
+	return rcm_id_is_ud(id) ? RCM_SIDR_REP_DATA : RCM_REP_DATA;
+}
+
 static int rcm_accept(struct rcm_id *id, const struct rdma_conn_param *param)
 {
 	struct rcm_accept cmd = {
@@ -267,6 +279,9 @@ static int rcm_accept(struct rcm_id *id, const struct rdma_conn_param *param)
 
 	if (rcm_fill_param(&cmd.conn, id, param))
 		return -1;
+	/* The kernel says so, too, but then the queue pair has moved on. */
+	if (cmd.conn.private_data_len > rcm_accept_room(id))
+		return rcm_fail(EINVAL);
 	if (id->id.qp && !rcm_id_is_ud(id) && rcm_qp_connect(id))
 		return -1;
 	if (rcm_fill_ece(&cmd.ece, id))
