@@ -20,12 +20,23 @@ static u8 rcm_max_data(struct rcm_id *priv, u8 max_data, u8 max_ud_data)
 	return priv->id.qp_type == IB_QPT_UD ? max_ud_data : max_data;
 }
 
+/* The queue pair that a connection is to have, when that matters. */
+static int rcm_check_qp(struct rcm_id *priv, const struct rdma_conn_param *conn)
+{
+	const struct rcm_transport *transport = priv->device->transport;
+
+	if (!transport->check_qp)
+		return 0;
+	return transport->check_qp(priv,
+				   priv->id.qp ? priv->qp_num : conn->qp_num);
+}
+
 static int rcm_check_conn(struct rcm_id *priv, struct rdma_conn_param *conn,
 			  u8 max_data)
 {
 	const struct ib_device_attr *attrs = &priv->device->ib->attrs;
 
-	if (conn->private_data_len > max_data)
+	if (conn->private_data_len > max_data || rcm_check_qp(priv, conn))
 		return -EINVAL;
 	if (priv->id.qp_type == IB_QPT_UD)
 		return rcm_set_qkey(priv, conn->qkey);
@@ -37,17 +48,6 @@ static int rcm_check_conn(struct rcm_id *priv, struct rdma_conn_param *conn,
 	conn->retry_count = min_t(u8, conn->retry_count, 7);
 	conn->rnr_retry_count = min_t(u8, conn->rnr_retry_count, 7);
 	return 0;
-}
-
-/* The queue pair that a connection is to have, when that matters. */
-static int rcm_check_qp(struct rcm_id *priv, const struct rdma_conn_param *conn)
-{
-	const struct rcm_transport *transport = priv->device->transport;
-
-	if (!transport->check_qp)
-		return 0;
-	return transport->check_qp(priv,
-				   priv->id.qp ? priv->qp_num : conn->qp_num);
 }
 
 static void rcm_take_qp(struct rcm_id *priv, const struct rdma_conn_param *conn)
@@ -179,8 +179,6 @@ int rcm_id_connect(struct rcm_id *priv, struct rdma_conn_param *conn)
 	ret = rcm_check_conn(priv, conn,
 			     rcm_max_data(priv, transport->max_connect_data,
 					  transport->max_ud_request_data));
-	if (!ret)
-		ret = rcm_check_qp(priv, conn);
 	if (ret)
 		return ret;
 
@@ -219,8 +217,6 @@ int rcm_id_accept(struct rcm_id *priv, struct rdma_conn_param *conn)
 	ret = rcm_check_conn(priv, conn,
 			     rcm_max_data(priv, transport->max_accept_data,
 					  transport->max_ud_reply_data));
-	if (!ret)
-		ret = rcm_check_qp(priv, conn);
 	if (ret)
 		return ret;
 

@@ -223,8 +223,8 @@ struct rcm_id {
  *	reference; an ERR_PTR when it has nothing
  * @listen: start to listen on listen->device; 0 or a negative errno
  * @unlisten: undo it; waits for requests being handled, may sleep
- * @check_qp: 0 when a queue pair of this number can be connected; %NULL when
- *	the number is only passed on
+ * @check_qp: 0 or -EINVAL: whether a queue pair of this number can be
+ *	connected; %NULL when the number is only passed on
  * @connect: send a request; makes priv->cm
  * @accept: accept the request of priv->cm
  * @establish: confirm the peer's acceptance; %NULL where it needs none

@@ -44,7 +44,7 @@ static __be32 rcm_flow_label(struct rcm_id *priv)
 	return cpu_to_be32(label);
 }
 
-static int rcm_route_compute(struct rcm_id *priv)
+static int rcm_route_roce(struct rcm_id *priv)
 {
 	struct sa_path_rec *path = &priv->path;
 	struct net_device *ndev;
@@ -110,7 +110,7 @@ int rcm_route_complete(struct rcm_id *priv)
 	if (priv->state != RCM_STATE_ROUTE_QUERY)
 		return 0;
 
-	ret = priv->device->transport->has_path ? rcm_route_compute(priv) : 0;
+	ret = priv->device->transport->has_path ? rcm_route_roce(priv) : 0;
 	if (ret) {
 		rcm_id_blame(priv, RCM_STEP_PATH, ret, 0);
 		rcm_id_move(priv, RCM_OP_ROUTE_FAIL);
@@ -171,7 +171,7 @@ int rcm_id_set_path(struct rcm_id *priv, const struct sa_path_rec *path)
 		return ret;
 	if (!priv->device->transport->has_path)
 		return -EOPNOTSUPP;
-	ret = rcm_route_compute(priv);
+	ret = rcm_route_roce(priv);
 	if (ret)
 		return ret;
 	own = priv->path;

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # rigs: uml
-# timeout: 900
+# timeout: 600
 #
 # The rig's network with siw instead of Soft-RoCE on it: unmodified programs
-# between rcm and the in-tree connection manager, and the C tests of what does
-# not depend on the device. Debian's kernel has no siw.
+# between rcm and the in-tree connection manager. Not those that wait for
+# completions by a completion channel, like rping: over siw they hang now and
+# then, on the in-tree manager as well. Debian's kernel has no siw.
 
 . "$RIG_DIR/tap.sh"
 
@@ -43,16 +44,10 @@ for sides in "rcm rcm" "rcm intree" "intree rcm"; do
 	expect "ucmatose: client $1, server $2" pair "$1" "$2" ucmatose "-b 10.0.0.1" "-s 10.0.0.1"
 	expect "ucmatose, IPv6: client $1, server $2" pair "$1" "$2" ucmatose \
 		"-f ip6 -b fd00::1" "-f ip6 -s fd00::1"
-	expect "rping: client $1, server $2" pair "$1" "$2" rping \
-		"-s -a 10.0.0.1 -C 3 -V" "-c -a 10.0.0.1 -C 3 -V"
-	expect "rping, IPv6: client $1, server $2" pair "$1" "$2" rping \
-		"-s -a fd00::1 -C 3 -V" "-c -a fd00::1 -C 3 -V"
 	expect "rstream: client $1, server $2" pair "$1" "$2" rstream \
 		"-b 10.0.0.1 -I 10 -C 10 -S 1000 -T v" "-s 10.0.0.1 -I 10 -C 10 -S 1000 -T v"
 done
-for name in lib_sync lib_ports ports; do
-	expect "$name, the same as on RoCE" eval "(on rcm timeout 120 $TESTS_DIR/$name)"
-done
+expect "lib_ports, the same as on RoCE" eval "(on rcm timeout 120 $TESTS_DIR/lib_ports)"
 expect "no identifier and no port is left" left_behind
 expect "Soft-RoCE is back" use_rxe
 expect "rdma_cm unloads beside rcm" rcm_alone
