@@ -9,6 +9,9 @@ MAKEFLAGS += --no-print-directory
 ifneq ($(T),)
 export T
 endif
+ifneq ($(KERNELS),)
+export KERNELS
+endif
 
 VERSION := $(shell git -C $(TOP) describe --tags --always --dirty 2>/dev/null || echo 0.1)
 
@@ -66,10 +69,11 @@ help:
 	@echo
 	@echo 'Try (needs no RDMA hardware and no root; kernels come from Debian into ~/.cache/rcm):'
 	@echo '  make demo           an unmodified rping over rcm, on the distribution kernel in a VM'
-	@echo '  make check          lint and every test, on UML and in the VM; ends with the counts'
+	@echo '  make check          lint, every test on UML and in the VM, programs; ends with the counts'
+	@echo '    KERNELS="6.1 6.12 7.x"  every test on each of these, not a few on the last two'
 	@echo '  make check-fast     the tests on UML alone: KUnit and selftests under KASAN'
 	@echo '  make check-vm       the tests in the VM alone: selftests and both managers side by side'
-	@echo '  make check-apps     unmodified programs over rcm, in the VM: rdmacm-utils, perftest, fio ...'
+	@echo '  make check-apps     unmodified programs over rcm, in the VM: rdmacm-utils, perftest, MPI ...'
 	@echo '    T=PATTERN         of these only tests whose name matches, like T="interop_*"'
 	@echo '    VERBOSE=1         with the console of the kernel under test'
 	@echo '  make lint           checkpatch, sparse, cppcheck, clang-format, W=1, licences'
@@ -202,7 +206,7 @@ uninstall-module:
 demo:
 	@selftests/demo/demo.sh
 check:
-	@selftests/rig/check.sh lint uml vm
+	@selftests/rig/check.sh all
 check-fast:
 	@selftests/rig/check.sh uml
 check-vm:

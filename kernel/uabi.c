@@ -26,7 +26,7 @@ static int rcm_cmd_info(struct rcm_file *file, void *arg)
 			     RCM_FEATURE_RESOLVE_BOTH | RCM_FEATURE_DATAGRAM |
 			     RCM_FEATURE_MULTICAST | RCM_FEATURE_TRANSLATE |
 			     RCM_FEATURE_CONNECT_TIMEOUT |
-			     RCM_FEATURE_WRITE_EVENT;
+			     RCM_FEATURE_WRITE_EVENT | RCM_FEATURE_IWARP;
 	info->out_max_ids = rcm_file_max_ids();
 	info->out_max_backlog = RCM_MAX_BACKLOG;
 	memset(info->out_version, 0, sizeof(info->out_version));
