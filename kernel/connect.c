@@ -360,6 +360,7 @@ void rcm_notify_done(struct rcm_id *priv)
 {
 	if (!priv->notified)
 		return;
+	/* Pairs with rcm_cm_destroy(): all that was done before is seen. */
 	smp_store_release(&priv->notified, false);
 	/* Pairs with set_current_state() of rcm_cm_destroy()'s wait. */
 	smp_mb();
@@ -381,6 +382,7 @@ void rcm_notify_done(struct rcm_id *priv)
 void rcm_cm_destroy(struct rcm_id *priv, struct rcm_device *device, void *cm)
 {
 	wait_var_event_timeout(&priv->notified,
+			       /* Pairs with rcm_notify_done(). */
 			       !smp_load_acquire(&priv->notified), HZ);
 	device->transport->destroy(cm);
 }

@@ -515,7 +515,7 @@ static void nothing(int signum)
 }
 
 /* siw makes the TCP connection within the call. */
-TEST_F(iw, a_connect_to_a_dead_host_can_be_interrupted)
+TEST_F(iw, C45_a_connect_to_a_dead_host_can_be_interrupted)
 {
 	struct sigaction action = { .sa_handler = nothing };
 	int dead = ready_to_connect(self->client_fd, DEAD, PORT);
@@ -558,7 +558,7 @@ TEST_F(iw, a_peer_that_hangs_up_is_REJECTED)
 	EXPECT_EQ(RCM_STEP_REJECTED, self->event.out_reason.step);
 }
 
-TEST_F(iw, a_TCP_socket_on_the_port_is_EADDRINUSE)
+TEST_F(iw, C10_a_TCP_socket_on_the_port_is_EADDRINUSE)
 {
 	addr_t taken = addr(LIP4, PORT + 3);
 	int sock = socket(AF_INET, SOCK_STREAM, 0);

@@ -434,6 +434,27 @@ TEST(dns_is_the_default)
 	rdma_freeaddrinfo(res);
 }
 
+/* The rig's hosts file has two for this name. */
+TEST(every_address_of_a_name)
+{
+	struct rdma_addrinfo hints = hints_of(RAI_NOROUTE, RDMA_PS_UDP, 0);
+	struct rdma_addrinfo *res, *rai;
+	int v4 = 0, v6 = 0;
+
+	ASSERT_EQ(0, rdma_getaddrinfo("localhost", PORT_STR, &hints, &res));
+	for (rai = res; rai; rai = rai->ai_next) {
+		v4 += is_addr(rai->ai_dst_addr, rai->ai_dst_len, "127.0.0.1",
+			      PORT);
+		v6 += is_addr(rai->ai_dst_addr, rai->ai_dst_len, "::1", PORT);
+		EXPECT_EQ(rai->ai_dst_addr->sa_family, rai->ai_family);
+		EXPECT_EQ(RDMA_PS_UDP, rai->ai_port_space);
+		EXPECT_EQ(IBV_QPT_UD, rai->ai_qp_type);
+	}
+	EXPECT_EQ(1, v4);
+	EXPECT_EQ(1, v6);
+	rdma_freeaddrinfo(res);
+}
+
 TEST(connect_data_of_hints)
 {
 	char data[] = "first words";

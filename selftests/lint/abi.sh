@@ -22,6 +22,10 @@ added='rdma_query_addrinfo@@RDMACM_1.4
 rdma_resolve_addrinfo@@RDMACM_1.4
 rdma_write_cm_event@@RDMACM_1.4'
 
+# What a newer librdmacm exports and we do not, see Documentation/api.md
+absent='repoll_create1@@RDMACM_1.5
+repoll_ctl@@RDMACM_1.5'
+
 fail() {
 	echo "$*"
 	exit 1
@@ -58,7 +62,7 @@ reference_source() {
 
 mkdir -p "$out" || exit 1
 [ -r "$theirs" ] || fail "no librdmacm.so: install librdmacm-dev"
-symbols "$theirs" >"$out/theirs"
+symbols "$theirs" | grep -vxF "$(sed 's/^/T /' <<<"$absent")" >"$out/theirs"
 symbols "$ours" >"$out/ours"
 [ -s "$out/theirs" ] || fail "$theirs: no symbols with versions"
 

@@ -12,6 +12,7 @@
 
 export LC_ALL=C
 page=Documentation/api.md
+iwarp=selftests/iwarp_programs.sh
 bad=0
 
 complain() {
@@ -51,9 +52,10 @@ rigs() {
 	echo "${rigs:-uml vm}"
 }
 
-# called FUNCTION TEST: adds to $where
+# called FUNCTION TEST: adds to $where. What the iWARP script runs, it runs on
+# siw instead of rxe.
 called() {
-	local file program
+	local file program rig
 
 	case $2 in
 	*:*)
@@ -70,7 +72,19 @@ called() {
 			{ grep -q '"lib_test.h"' "$file" && grep -qE "\b$1\(" selftests/lib_test.h; } ||
 			complain "$1: $file does not call it" ;;
 	esac
-	where="$where $(rigs "$file")"
+	for rig in $(rigs "$file"); do
+		where="$where rxe:$rig"
+	done
+	! grep -qw -- "${2#*: }" "$iwarp" ||
+		for rig in $(rigs "$iwarp"); do
+			where="$where siw:$rig"
+		done
+}
+
+# places TRANSPORT: of $where, as the table has them
+places() {
+	tr ' ' '\n' <<<"$where" | sed -n "s/^$1://p" | sort -u | tr 'a-z\n' 'A-Z ' |
+		sed "s/ \$//; s/ /, /g; s/^/$1: /"
 }
 
 declare -A seen
@@ -84,8 +98,9 @@ while IFS='|' read -r function file tests ran; do
 	for test in "${list[@]}"; do
 		called "$function" "${test# }"
 	done
-	where=$(tr ' ' '\n' <<<"$where" | grep . | sort -u | tr 'a-z\n' 'A-Z ' | sed 's/ $//; s/ /, /')
-	[[ $ran == "rxe: $where" || $ran == "rxe: $where; "* ]] || complain "$function: ran on '$ran', but its tests on '$where'"
+	expected=$(places rxe)
+	[[ $where != *siw:* ]] || expected="$expected; $(places siw)"
+	[ "$ran" = "$expected" ] || complain "$function: ran on '$ran', but its tests on '$expected'"
 done < <(rows)
 
 [ ${#seen[@]} -gt 0 ] || complain "no table of functions"
