@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * diff_sequences [PATTERN...]: runs call sequences on whichever connection manager
- * librdmacm.so.1 leads to, and prints what happened: lines of sequence, step
- * and result.  Each sequence runs in its own process, and many at once, since
- * most of the time is spent waiting for events that do not come.  The lines of
- * a sequence are in order, those of several are mixed.
+ * diff_sequences [PATTERN...]: runs call sequences on whichever connection
+ * manager librdmacm.so.1 leads to, and prints what happened: lines of sequence,
+ * step and result.  Each sequence runs in its own process, and many at once,
+ * since most of the time is spent waiting for events that do not come.  The
+ * lines of a sequence are in order, those of several are mixed.
  *
  * QUIET=MILLISECONDS: when nothing comes for so long, nothing will.
  */
