@@ -17,9 +17,14 @@ sequences=${SEQUENCES:-*}
 # A host that nobody answers for, on a network that has an RDMA device
 dead_peer() {
 	ip link add v0 type veth peer name v1 &&
-		ip address add 10.9.0.1/24 dev v0 &&
+		ip address add 10.8.0.1/24 dev v0 &&
 		ip link set v0 up && ip link set v1 up &&
 		rdma link add rxe1 type rxe netdev v0
+}
+
+# With its RDMA device
+remove_dead_peer() {
+	ip link del v0
 }
 
 # transcript rcm|intree PATTERN...: into $RUN/NAME
@@ -98,4 +103,6 @@ expect "no difference but those in diff/allowed.txt" none_new
 expect "no entry of diff/allowed.txt that matches nothing" none_stale
 expect "the entries have rows in Documentation/differences.md, and each row has entries" all_explained
 expect "no identifier and no port is left" left_behind
+expect "the network goes" remove_dead_peer
+expect "rdma_cm unloads beside rcm" rcm_alone
 finish

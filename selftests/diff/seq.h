@@ -18,7 +18,7 @@
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* On the network of a veth pair that the test makes, and answered by nobody. */
-#define DEAD_IP4 "10.9.0.77"
+#define DEAD_IP4 "10.8.0.77"
 /* No route leads there. */
 #define FAR_IP4 "192.0.2.1"
 
