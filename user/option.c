@@ -94,8 +94,11 @@ int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
 	if (rcm_id_need_handle(to_rcm_id(id)))
 		return -1;
 	cmd.handle = rcm_id_handle(to_rcm_id(id));
-	if (!rcm_id_ioctl(to_rcm_id(id), RCM_SET_OPTION, &cmd))
-		return 0;
-	/* What librdmacm says, and programs that try an option look for. */
-	return rcm_fail(errno == ENOPROTOOPT ? ENOSYS : errno);
+	if (rcm_id_ioctl(to_rcm_id(id), RCM_SET_OPTION, &cmd)) {
+		/* What programs that only try an option look for. */
+		return rcm_fail(errno == ENOPROTOOPT ? ENOSYS : errno);
+	}
+	/* What the request's event said about RTS may have changed by this. */
+	to_rcm_id(id)->qp_attr.rts_mask = 0;
+	return 0;
 }
