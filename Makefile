@@ -247,7 +247,7 @@ selftests:
 
 # Trace events are a language of their own
 format_sources = $(filter-out kernel/trace.h,$(filter %.c %.h,$(module_sources)) \
-	$(wildcard user/*.[ch] user/include/*/*.h selftests/*.[ch]))
+	$(wildcard user/*.[ch] user/include/*/*.h selftests/*.[ch] selftests/diff/*.[ch]))
 
 .PHONY: format format-check
 format:

@@ -255,8 +255,8 @@ static int rcm_addr_start(struct rcm_id *priv, unsigned int timeout_ms)
  * reported; otherwise the errors of rcm_id_bind(); -ENETUNREACH or
  * -EHOSTUNREACH without a route; -EINVAL for mixed families, a link-local
  * destination without scope, or a state that does not allow it; -ENODEV for
- * a destination that no RDMA device can reach, such as 127.0.0.1. The
- * identifier is as before when it fails.
+ * a destination that no RDMA device can reach, such as 127.0.0.1, or from
+ * there. The identifier is as before when it fails.
  */
 int rcm_id_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
 			const union rcm_addr *dst, unsigned int timeout_ms)
@@ -280,7 +280,8 @@ int rcm_id_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
 		return -EINVAL;
 	if (rcm_addr_is_linklocal(dst) && !dst->sin6.sin6_scope_id)
 		return -EINVAL;
-	if (rcm_addr_is_wildcard(dst)) {
+	if (rcm_addr_is_wildcard(dst) ||
+	    rcm_addr_is_loopback(bound ? rcm_src(priv) : src)) {
 		rcm_id_blame(priv, RCM_STEP_DEVICE, -ENODEV, 0);
 		return -ENODEV;
 	}
@@ -372,11 +373,13 @@ int rcm_id_set_tos(struct rcm_id *priv, u8 tos)
  * @priv: identifier, with its mutex held
  * @timeout: 4.096 us * 2^@timeout, 0 to 31; 0 for no timeout
  *
- * Return: 0; -EINVAL when @timeout is larger than 31.
+ * Return: 0; -EINVAL when @timeout is larger than 31, or the queue pair's
+ * type has no acknowledgements.
  */
 int rcm_id_set_ack_timeout(struct rcm_id *priv, u8 timeout)
 {
-	if (timeout > 31)
+	if (timeout > 31 || (priv->id.qp_type != IB_QPT_RC &&
+			     priv->id.qp_type != IB_QPT_XRC_INI))
 		return -EINVAL;
 
 	priv->ack_timeout = timeout;

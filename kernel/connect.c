@@ -322,8 +322,9 @@ int rcm_id_disconnect(struct rcm_id *priv)
 	ret = rcm_id_move(priv, RCM_OP_DISCONNECT);
 	if (ret)
 		return ret;
+	/* When the connect timed out there is nothing left to do either. */
 	if (!priv->cm)
-		return -EINVAL;
+		return 0;
 	rcm_qp_to_error(priv);
 	return priv->device->transport->disconnect(priv);
 }

@@ -55,6 +55,7 @@ struct rcm_file {
  * @waiting: requests not read yet, of a listener; file->lock
  * @reported: events read; file->lock
  * @dead: being destroyed, nothing may be queued any more; file->lock
+ * @unanswered: a request that was not accepted; @priv's mutex
  */
 struct rcm_uctx {
 	struct rcm_id *priv;
@@ -69,6 +70,7 @@ struct rcm_uctx {
 	u32 waiting;
 	u32 reported;
 	bool dead;
+	bool unanswered;
 };
 
 #define RCM_MAX_BACKLOG 1024
@@ -123,6 +125,7 @@ struct rcm_file *rcm_uctx_lock_file(struct rcm_uctx *ctx)
 	__acquires(&file->lock);
 int rcm_uevent_reserve(struct rcm_uctx *ctx, unsigned int count);
 u32 rcm_uevent_purge(struct rcm_uctx *ctx);
+void rcm_uevent_drop_join(struct rcm_uctx *ctx, u32 number);
 void rcm_uevent_free_spare(struct rcm_uctx *ctx);
 u32 rcm_uevent_migrate(struct rcm_uctx *ctx, struct rcm_file *to, u32 handle);
 int rcm_uevent_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);

@@ -99,8 +99,10 @@ int rcm_cmd_accept(struct rcm_file *file, void *arg)
 		goto out;
 	rcm_set_ece(ctx->priv, &accept->ece);
 	ret = rcm_id_accept(ctx->priv, &conn);
-	if (!ret)
-		WRITE_ONCE(ctx->uid, accept->uid);
+	if (ret)
+		goto out;
+	WRITE_ONCE(ctx->uid, accept->uid);
+	ctx->unanswered = false;
 out:
 	rcm_uctx_unlock(ctx);
 	return ret;
@@ -244,6 +246,8 @@ int rcm_cmd_leave_multicast(struct rcm_file *file, void *arg)
 		return -ENOENT;
 
 	ret = rcm_mcast_leave(ctx->priv, leave->number);
+	if (!ret)
+		rcm_uevent_drop_join(ctx, leave->number);
 	rcm_uctx_unlock(ctx);
 	return ret;
 }

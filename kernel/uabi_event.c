@@ -226,13 +226,14 @@ static struct rcm_uctx *rcm_uevent_child(struct rcm_uctx *listener,
 	child = rcm_uctx_alloc(READ_ONCE(listener->file), 0);
 	if (IS_ERR(child))
 		return child;
-	/* The request's own event, the peer's change of mind, removal. */
-	if (rcm_uevent_reserve(child, 3)) {
+	/* The request's own event, removal. */
+	if (rcm_uevent_reserve(child, 2)) {
 		atomic_dec(&child->file->nr_ids);
 		rcm_uctx_put(child);
 		return ERR_PTR(-ENOMEM);
 	}
 	child->parent = listener;
+	child->unanswered = true;
 	return child;
 }
 
@@ -271,6 +272,9 @@ static int rcm_uevent_request(struct rcm_id *priv, struct rdma_cm_event *event)
  * @id: identifier
  * @event: event
  *
+ * What the peer of a request does before that is accepted is not reported: the
+ * caller has no number for it yet.  It learns of it when it tries to accept.
+ *
  * Return: 0; -ENOMEM for a request that nobody can take.
  */
 int rcm_uevent_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
@@ -281,6 +285,8 @@ int rcm_uevent_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return rcm_uevent_request(priv, event);
+	if (ctx->unanswered && event->event != RDMA_CM_EVENT_DEVICE_REMOVAL)
+		return 0;
 
 	uevent = rcm_uevent_for(ctx, event->event);
 	if (!uevent)
@@ -363,6 +369,31 @@ u32 rcm_uevent_purge(struct rcm_uctx *ctx)
 		rcm_uevent_free(uevent);
 	}
 	return reported;
+}
+
+/**
+ * rcm_uevent_drop_join - drop the event of a membership that nobody read
+ * @ctx: identifier, with its mutex held, that left the group
+ * @number: of the membership
+ */
+void rcm_uevent_drop_join(struct rcm_uctx *ctx, u32 number)
+{
+	struct rcm_uevent *uevent, *found = NULL;
+	struct rcm_file *file;
+
+	file = rcm_uctx_lock_file(ctx);
+	list_for_each_entry(uevent, &ctx->events, ctx_node) {
+		if (uevent->event.out_event != RDMA_CM_EVENT_MULTICAST_JOIN ||
+		    uevent->event.out_new_handle != number)
+			continue;
+		list_del(&uevent->node);
+		list_del(&uevent->ctx_node);
+		found = uevent;
+		break;
+	}
+	spin_unlock(&file->lock);
+	if (found)
+		rcm_uevent_free(found);
 }
 
 static void rcm_uevent_lock_two(struct rcm_file *a, struct rcm_file *b)

@@ -299,6 +299,15 @@ TEST_F(connect, enhanced_connection_options_arrive)
 	EXPECT_EQ(0xfeed, self->event.out_uid);
 }
 
+TEST_F(connect, what_happens_before_a_request_is_accepted_is_not_reported)
+{
+	REQUEST(NULL, 0);
+	EXPECT_LE(0, destroy(self->client_fd, self->client));
+	EXPECT_EQ(-ETIME, next_event(self->fd, &self->event, 500));
+	EXPECT_EQ(RCM_STATE_FAILED, state_of(self->fd, self->server));
+	EXPECT_EQ(-EINVAL, accept_data(self->fd, self->server, NULL, 0));
+}
+
 TEST_F(connect, C62_reject_brings_reason_and_private_data)
 {
 	unsigned char data[256], zeros[256] = {};

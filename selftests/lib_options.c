@@ -69,10 +69,20 @@ TEST_F(option, lengths_and_names)
 		  set8(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, 32));
 	EXPECT_EQ(EINVAL,
 		  set32(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, 1));
-	EXPECT_EQ(ENOPROTOOPT, set32(id, RDMA_OPTION_ID, 77, 0));
-	EXPECT_EQ(ENOPROTOOPT, set32(id, RDMA_OPTION_IB, 77, 0));
-	EXPECT_EQ(ENOPROTOOPT, set32(id, 77, 0, 0));
-	EXPECT_EQ(ENOPROTOOPT, set32(id, RCM_OPTION, 77, 0));
+	EXPECT_EQ(ENOSYS, set32(id, RDMA_OPTION_ID, 77, 0));
+	EXPECT_EQ(ENOSYS, set32(id, RDMA_OPTION_IB, 77, 0));
+	EXPECT_EQ(ENOSYS, set32(id, 77, 0, 0));
+	EXPECT_EQ(ENOSYS, set32(id, RCM_OPTION, 77, 0));
+}
+
+TEST_F(option, datagrams_have_no_ack_timeout)
+{
+	struct rdma_cm_id *id;
+
+	ASSERT_EQ(0, rdma_create_id(self->channel, &id, NULL, RDMA_PS_UDP));
+	EXPECT_EQ(EINVAL,
+		  set8(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, 14));
+	EXPECT_EQ(0, rdma_destroy_id(id));
 }
 
 TEST_F(option, values_of_our_own_level)
@@ -317,6 +327,7 @@ TEST_F(dead_peer, C49_unreachable_in_time)
 	EXPECT_LE((int)variant->tries, packets_sent() - before);
 	EXPECT_GE((int)variant->tries + 1, packets_sent() - before);
 	EXPECT_FALSE(readable(self->channel, 0));
+	EXPECT_EQ(0, rdma_disconnect(id));
 }
 
 TEST_HARNESS_MAIN

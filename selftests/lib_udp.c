@@ -445,6 +445,7 @@ TEST_F(group, leave_before_the_event_is_read)
 
 	ASSERT_EQ(0, rdma_join_multicast(self->id, &self->addr.sa, NULL));
 	EXPECT_EQ(0, rdma_leave_multicast(self->id, &self->addr.sa));
+	EXPECT_FALSE(readable(self->channel, 0));
 	/* The event that tells of the second is the first that is seen. */
 	ASSERT_EQ(0, rdma_join_multicast(self->id, &self->addr.sa, self));
 	event = next_event(self->channel, RDMA_CM_EVENT_MULTICAST_JOIN);

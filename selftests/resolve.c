@@ -265,6 +265,8 @@ TEST_F(resolve, wrong_addresses_are_refused_and_change_nothing)
 	EXPECT_EQ(-ENODEV,
 		  resolve(self->fd, handle, NULL, "127.0.0.1", PORT, 100));
 	EXPECT_EQ(-ENODEV, resolve(self->fd, handle, NULL, "::1", PORT, 100));
+	EXPECT_EQ(-ENODEV,
+		  resolve(self->fd, handle, "127.0.0.1", IP4, PORT, 100));
 	ASSERT_EQ(0, query(self->fd, handle, &after));
 	EXPECT_EQ(0, memcmp(&before.out_endpoint, &after.out_endpoint,
 			    sizeof(before.out_endpoint)));

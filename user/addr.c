@@ -106,6 +106,17 @@ static void rcm_apply_addr(struct sockaddr_storage *to,
 		memcpy(to, from, len);
 }
 
+/* The destination will be of the same family, and librdmacm says so at once. */
+static void rcm_apply_src(struct rcm_id *id,
+			  const struct __kernel_sockaddr_storage *from)
+{
+	struct rdma_addr *addr = &id->id.route.addr;
+
+	rcm_apply_addr(&addr->src_storage, from);
+	if (!addr->dst_addr.sa_family)
+		addr->dst_addr.sa_family = addr->src_addr.sa_family;
+}
+
 static bool rcm_endpoint_has_device(const struct rcm_endpoint *ep)
 {
 	return ep->ibdev_index != ~0U || ep->node_guid;
@@ -139,7 +150,7 @@ int rcm_id_apply(struct rcm_id *id, const struct rcm_endpoint *ep)
 	struct rdma_addr *addr = &id->id.route.addr;
 	struct rdma_ib_addr *ib = &addr->addr.ibaddr;
 
-	rcm_apply_addr(&addr->src_storage, &ep->src);
+	rcm_apply_src(id, &ep->src);
 	rcm_apply_addr(&addr->dst_storage, &ep->dst);
 	if (!rcm_endpoint_has_device(ep))
 		return 0;
@@ -215,9 +226,10 @@ static int rcm_bind(struct rcm_id *id, struct sockaddr *addr, socklen_t len)
 	pthread_mutex_lock(&id->lock);
 	ret = rcm_create_ioctl(id, RCM_BIND, &cmd);
 	pthread_mutex_unlock(&id->lock);
-	if (!ret)
-		rcm_apply_addr(&id->id.route.addr.src_storage, &cmd.addr);
-	return ret;
+	if (ret)
+		return -1;
+	rcm_apply_src(id, &cmd.addr);
+	return 0;
 }
 
 /**

@@ -102,6 +102,11 @@ static struct rcm_id *rcm_ready(struct rdma_cm_id *id,
 		errno = EINVAL;
 		return NULL;
 	}
+	/* Nobody says which queue pair it is for. */
+	if (!param && !id->qp && !rcm_id_is_ud(priv)) {
+		errno = EINVAL;
+		return NULL;
+	}
 	return rcm_check_param(priv, param) ? NULL : priv;
 }
 
@@ -140,7 +145,8 @@ static int rcm_connect(struct rcm_id *id, const struct rdma_conn_param *param)
  * rdma_connect - ask the peer for a connection
  * @id: identifier whose route is resolved
  * @conn_param: parameters; RDMA_MAX_RESP_RES and RDMA_MAX_INIT_DEPTH stand for
- *	the device's limits; NULL: these limits, retry counts 7, no private data
+ *	the device's limits; NULL, where id->qp is one: these limits, retry
+ *	counts 7, no private data
  *
  * At most 56 bytes of private data on RoCE and InfiniBand, 255 on iWARP, 180
  * of a datagram identifier, which asks for the peer's address and queue pair only.  Does not
@@ -297,8 +303,8 @@ static int rcm_accept(struct rcm_id *id, const struct rdma_conn_param *param)
  * rdma_accept - accept a connection request
  * @id: identifier of a RDMA_CM_EVENT_CONNECT_REQUEST
  * @conn_param: parameters; RDMA_MAX_RESP_RES and RDMA_MAX_INIT_DEPTH stand for
- *	the smaller of what the peer offers and the device's limit; NULL: these,
- *	and no private data
+ *	the smaller of what the peer offers and the device's limit; NULL, where
+ *	id->qp is one: these, and no private data
  *
  * At most 196 bytes of private data on RoCE and InfiniBand, 255 on iWARP, 136
  * of a datagram identifier.  Does not wait unless the identifier is synchronous.

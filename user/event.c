@@ -269,12 +269,6 @@ static void rcm_on_written(const struct rcm_event *in, struct rcm_cm_event *evt)
 		memcpy(&evt->event.param, &arg, sizeof(arg));
 }
 
-/* The kernel knows no number for a request's identifier until it is accepted. */
-static bool rcm_too_early(const struct rcm_event *in)
-{
-	return !in->out_uid && in->out_event != RDMA_CM_EVENT_DEVICE_REMOVAL;
-}
-
 static int rcm_dispatch(struct rcm_channel *ch, const struct rcm_event *in,
 			struct rcm_cm_event *evt)
 {
@@ -300,11 +294,7 @@ static int rcm_dispatch(struct rcm_channel *ch, const struct rcm_event *in,
 		rcm_copy_conn(evt, &in->out_conn);
 	if (in->out_event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return rcm_on_request(ch, in, evt);
-	/*
-	 * librdmacm shows none of these to the application either: it learns
-	 * of them when it tries to accept.
-	 */
-	if (rcm_too_early(in) || !rcm_on_multicast(in, evt)) {
+	if (!rcm_on_multicast(in, evt)) {
 		rcm_ref_ack(ref);
 		return RCM_NOTHING;
 	}

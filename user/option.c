@@ -74,7 +74,7 @@ static int rcm_set_path(struct rdma_cm_id *id, const void *optval,
  * wait for it themselves.
  *
  * Return: 0, or -1 with errno: EINVAL (NULL, wrong length, value or state),
- * ENOPROTOOPT (no such level or option), ENOMEM, EMFILE.
+ * ENOSYS (no such level or option), ENOMEM, EMFILE.
  */
 int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
 		    size_t optlen)
@@ -94,8 +94,10 @@ int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
 	if (rcm_id_need_handle(to_rcm_id(id)))
 		return -1;
 	cmd.handle = rcm_id_handle(to_rcm_id(id));
-	if (rcm_id_ioctl(to_rcm_id(id), RCM_SET_OPTION, &cmd))
-		return -1;
+	if (rcm_id_ioctl(to_rcm_id(id), RCM_SET_OPTION, &cmd)) {
+		/* What programs that only try an option look for. */
+		return rcm_fail(errno == ENOPROTOOPT ? ENOSYS : errno);
+	}
 	/* What the request's event said about RTS may have changed by this. */
 	to_rcm_id(id)->qp_attr.rts_mask = 0;
 	return 0;

@@ -316,10 +316,8 @@ static int rcm_create_cqs(struct rdma_cm_id *id,
 
 static int rcm_check_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
-	if (id->qp || !id->verbs)
+	if (id->qp || !id->verbs || attr->qp_type != id->qp_type)
 		return rcm_fail(EINVAL);
-	if (attr->qp_type != id->qp_type)
-		return rcm_fail(EOPNOTSUPP);
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD)) {
 		attr->comp_mask |= IBV_QP_INIT_ATTR_PD;
 		attr->pd = to_rcm_id(id)->dev->pd;
@@ -383,7 +381,7 @@ err_cqs:
  * Follows rdma_create_qp(3).  Does not wait.
  *
  * Return: 0, or -1 with errno: EINVAL (NULL, no device yet, it has a queue
- * pair, protection domain of another device), EOPNOTSUPP (another type than id->qp_type), and
+ * pair, another type than id->qp_type, protection domain of another device), and
  * those of ibv_create_cq(), ibv_create_qp_ex() and ibv_modify_qp().
  */
 int rdma_create_qp_ex(struct rdma_cm_id *id,
