@@ -318,7 +318,9 @@ void rcm_notify_done(struct rcm_id *priv)
 {
 	if (!priv->notified)
 		return;
-	WRITE_ONCE(priv->notified, false);
+	smp_store_release(&priv->notified, false);
+	/* Pairs with set_current_state() of rcm_cm_destroy()'s wait. */
+	smp_mb();
 	wake_up_var(&priv->notified);
 }
 
@@ -337,6 +339,7 @@ void rcm_notify_done(struct rcm_id *priv)
 void rcm_cm_destroy(struct rcm_id *priv, struct rcm_device *device,
 		    struct ib_cm_id *cm)
 {
-	wait_var_event_timeout(&priv->notified, !READ_ONCE(priv->notified), HZ);
+	wait_var_event_timeout(&priv->notified,
+			       !smp_load_acquire(&priv->notified), HZ);
 	device->transport->destroy(cm);
 }

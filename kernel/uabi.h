@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The two halves of the device file: commands (uabi.c) and events
- * (uabi_event.c).
+ * What the files of the ioctl interface share: uabi.c (files, the table of
+ * commands), uabi_ctx.c (handles), uabi_id.c and uabi_conn.c (commands),
+ * uabi_event.c (events).
  */
 #ifndef RCM_UABI_H
 #define RCM_UABI_H
 
 #include <linux/mutex.h>
+#include <linux/string.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
@@ -71,13 +73,54 @@ struct rcm_uctx {
 
 #define RCM_MAX_BACKLOG 1024
 
-struct rcm_file *rcm_uctx_lock_file(struct rcm_uctx *ctx)
-	__acquires(&file->lock);
+static inline bool rcm_is_zero(const void *start, size_t len)
+{
+	return !memchr_inv(start, 0, len);
+}
+
+/* uabi.c */
+struct rcm_file *rcm_file_of(struct file *filp);
+
+/* uabi_ctx.c */
+unsigned int rcm_file_max_ids(void);
+bool rcm_file_charge(struct rcm_file *file);
 int rcm_file_reserve(struct rcm_file *file, u32 *handle);
 struct rcm_uctx *rcm_uctx_alloc(struct rcm_file *file, u64 uid);
 void rcm_uctx_put(struct rcm_uctx *ctx);
 u32 rcm_uctx_destroy(struct rcm_uctx *ctx);
+struct rcm_uctx *rcm_uctx_take(struct rcm_file *file, u32 handle);
+struct rcm_uctx *rcm_uctx_lock(struct rcm_file *file, u32 handle);
+void rcm_uctx_unlock(struct rcm_uctx *ctx);
 
+/* uabi_id.c */
+int rcm_cmd_create_id(struct rcm_file *file, void *arg);
+void rcm_undo_create_id(struct rcm_file *file, void *arg);
+int rcm_cmd_destroy_id(struct rcm_file *file, void *arg);
+int rcm_cmd_bind(struct rcm_file *file, void *arg);
+void rcm_undo_bind(struct rcm_file *file, void *arg);
+int rcm_cmd_resolve_addr(struct rcm_file *file, void *arg);
+int rcm_cmd_resolve_route(struct rcm_file *file, void *arg);
+int rcm_cmd_set_option(struct rcm_file *file, void *arg);
+int rcm_cmd_translate(struct rcm_file *file, void *arg);
+int rcm_cmd_query(struct rcm_file *file, void *arg);
+int rcm_cmd_migrate(struct rcm_file *file, void *arg);
+
+/* uabi_conn.c */
+int rcm_cmd_listen(struct rcm_file *file, void *arg);
+int rcm_cmd_connect(struct rcm_file *file, void *arg);
+int rcm_cmd_accept(struct rcm_file *file, void *arg);
+int rcm_cmd_establish(struct rcm_file *file, void *arg);
+int rcm_cmd_reject(struct rcm_file *file, void *arg);
+int rcm_cmd_disconnect(struct rcm_file *file, void *arg);
+int rcm_cmd_notify(struct rcm_file *file, void *arg);
+int rcm_cmd_init_qp_attr(struct rcm_file *file, void *arg);
+int rcm_cmd_join_multicast(struct rcm_file *file, void *arg);
+int rcm_cmd_leave_multicast(struct rcm_file *file, void *arg);
+int rcm_cmd_write_event(struct rcm_file *file, void *arg);
+
+/* uabi_event.c */
+struct rcm_file *rcm_uctx_lock_file(struct rcm_uctx *ctx)
+	__acquires(&file->lock);
 int rcm_uevent_reserve(struct rcm_uctx *ctx, unsigned int count);
 u32 rcm_uevent_purge(struct rcm_uctx *ctx);
 void rcm_uevent_free_spare(struct rcm_uctx *ctx);

@@ -170,25 +170,50 @@ int rcm_id_refresh(struct rcm_id *id)
 	return rcm_id_apply(id, &cmd.out_endpoint);
 }
 
+/* Commands that can make the identifier have the same members to say so. */
+#define RCM_TARGET_SIZE offsetof(struct rcm_bind, addr)
+static_assert(offsetof(struct rcm_bind, handle) ==
+			      offsetof(struct rcm_resolve_addr, handle) &&
+		      offsetof(struct rcm_bind, uid) ==
+			      offsetof(struct rcm_resolve_addr, uid),
+	      "must be at the same place");
+
+/*
+ * Gives a command that makes the kernel's identifier on the way, unless it is
+ * there.  @id's lock is held.
+ */
+static int rcm_create_ioctl(struct rcm_id *id, unsigned long nr, void *cmd)
+{
+	struct rcm_channel *ch = rcm_id_channel(id);
+	struct rcm_bind target;
+	int ret;
+
+	memcpy(&target, cmd, RCM_TARGET_SIZE);
+	target.handle = id->ref->handle;
+	if (target.handle) {
+		memcpy(cmd, &target, RCM_TARGET_SIZE);
+		return rcm_id_ioctl(id, nr, cmd);
+	}
+	target.flags |= RCM_CREATE;
+	target.ps = id->id.ps;
+	target.qp_type = id->id.qp_type;
+	target.uid = id->uid;
+	memcpy(cmd, &target, RCM_TARGET_SIZE);
+	rcm_channel_expect(ch);
+	ret = rcm_id_ioctl(id, nr, cmd);
+	memcpy(&target, cmd, RCM_TARGET_SIZE);
+	rcm_channel_publish(ch, id->ref, ret ? 0 : target.handle);
+	return ret;
+}
+
 static int rcm_bind(struct rcm_id *id, struct sockaddr *addr, socklen_t len)
 {
 	struct rcm_bind cmd = { .size = sizeof(cmd) };
-	struct rcm_channel *ch = rcm_id_channel(id);
 	int ret;
 
 	memcpy(&cmd.addr, addr, len);
 	pthread_mutex_lock(&id->lock);
-	cmd.handle = id->ref->handle;
-	if (!cmd.handle) {
-		cmd.flags = RCM_CREATE;
-		cmd.ps = id->id.ps;
-		cmd.qp_type = id->id.qp_type;
-		cmd.uid = id->uid;
-		rcm_channel_expect(ch);
-	}
-	ret = rcm_id_ioctl(id, RCM_BIND, &cmd);
-	if (cmd.flags & RCM_CREATE)
-		rcm_channel_publish(ch, id->ref, ret ? 0 : cmd.handle);
+	ret = rcm_create_ioctl(id, RCM_BIND, &cmd);
 	pthread_mutex_unlock(&id->lock);
 	if (!ret)
 		rcm_apply_addr(&id->id.route.addr.src_storage, &cmd.addr);
@@ -233,7 +258,6 @@ static int rcm_resolve_addr(struct rcm_id *id, const struct sockaddr *src,
 		.size = sizeof(cmd),
 		.timeout_ms = timeout_ms,
 	};
-	struct rcm_channel *ch = rcm_id_channel(id);
 	struct sockaddr_storage *stored = &id->id.route.addr.dst_storage;
 	struct sockaddr_storage old = *stored;
 	int ret;
@@ -242,21 +266,11 @@ static int rcm_resolve_addr(struct rcm_id *id, const struct sockaddr *src,
 		memcpy(&cmd.src, src, rcm_addr_len(src));
 	memcpy(&cmd.dst, dst, rcm_addr_len(dst));
 	pthread_mutex_lock(&id->lock);
-	cmd.handle = id->ref->handle;
-	if (!cmd.handle) {
-		cmd.flags = RCM_CREATE;
-		cmd.ps = id->id.ps;
-		cmd.qp_type = id->id.qp_type;
-		cmd.uid = id->uid;
-		rcm_channel_expect(ch);
-	}
 	/* Before the command, whose event another thread may get at once. */
 	memcpy(stored, &cmd.dst, rcm_addr_len(dst));
-	ret = rcm_id_ioctl(id, RCM_RESOLVE_ADDR, &cmd);
+	ret = rcm_create_ioctl(id, RCM_RESOLVE_ADDR, &cmd);
 	if (ret)
 		*stored = old;
-	if (cmd.flags & RCM_CREATE)
-		rcm_channel_publish(ch, id->ref, ret ? 0 : cmd.handle);
 	pthread_mutex_unlock(&id->lock);
 	return ret;
 }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The identifiers of one open file, and how commands find them by handle.
+ */
+#include <linux/moduleparam.h>
+#include <linux/slab.h>
+
+#include "uabi.h"
+
+static unsigned int max_ids = 65536;
+module_param(max_ids, uint, 0644);
+MODULE_PARM_DESC(max_ids, "Identifiers that one open file may own");
+
+/**
+ * rcm_file_max_ids - how many identifiers one file may own
+ *
+ * Return: the number, which may change at any time.
+ */
+unsigned int rcm_file_max_ids(void)
+{
+	return READ_ONCE(max_ids);
+}
+
+/**
+ * rcm_file_charge - count an identifier more
+ * @file: file that it is for
+ *
+ * Return: whether that file may have it.
+ */
+bool rcm_file_charge(struct rcm_file *file)
+{
+	return atomic_add_unless(&file->nr_ids, 1, rcm_file_max_ids());
+}
+
+/**
+ * rcm_file_reserve - reserve a handle
+ * @file: file
+ * @handle: written
+ *
+ * Nothing is found by it until something is stored there. Handles are not
+ * given again soon, so that one of the past is not taken for a new one.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int rcm_file_reserve(struct rcm_file *file, u32 *handle)
+{
+	int ret = xa_alloc_cyclic(&file->ids, handle, NULL, xa_limit_31b,
+				  &file->next_handle, GFP_KERNEL_ACCOUNT);
+
+	return ret < 0 ? ret : 0;
+}
+
+/**
+ * rcm_uctx_alloc - make a file's side of an identifier
+ * @file: file that it counts for
+ * @uid: the user's number
+ *
+ * Return: it, with one reference and without an identifier; an ERR_PTR:
+ * -EMFILE, -ENOMEM.
+ */
+struct rcm_uctx *rcm_uctx_alloc(struct rcm_file *file, u64 uid)
+{
+	struct rcm_uctx *ctx;
+
+	if (!rcm_file_charge(file))
+		return ERR_PTR(-EMFILE);
+
+	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
+	if (!ctx) {
+		atomic_dec(&file->nr_ids);
+		return ERR_PTR(-ENOMEM);
+	}
+	ctx->file = file;
+	ctx->uid = uid;
+	refcount_set(&ctx->refs, 1);
+	INIT_LIST_HEAD(&ctx->events);
+	INIT_LIST_HEAD(&ctx->spare);
+	return ctx;
+}
+
+void rcm_uctx_put(struct rcm_uctx *ctx)
+{
+	if (!refcount_dec_and_test(&ctx->refs))
+		return;
+
+	rcm_uevent_free_spare(ctx);
+	if (ctx->priv)
+		rcm_id_put(ctx->priv);
+	kfree(ctx);
+}
+
+/**
+ * rcm_uctx_destroy - destroy an identifier of a file
+ * @ctx: identifier that is in no table any more; its reference is taken
+ *
+ * Return: how many of its events were read.
+ */
+u32 rcm_uctx_destroy(struct rcm_uctx *ctx)
+{
+	struct rcm_file *file;
+	u32 reported;
+
+	rcm_destroy_id(ctx->priv);
+	reported = rcm_uevent_purge(ctx);
+
+	file = rcm_uctx_lock_file(ctx);
+	atomic_dec(&file->nr_ids);
+	spin_unlock(&file->lock);
+	rcm_uctx_put(ctx);
+	return reported;
+}
+
+static struct rcm_uctx *rcm_uctx_get(struct rcm_file *file, u32 handle)
+{
+	struct rcm_uctx *ctx;
+
+	xa_lock(&file->ids);
+	ctx = xa_load(&file->ids, handle);
+	if (ctx)
+		refcount_inc(&ctx->refs);
+	xa_unlock(&file->ids);
+	return ctx;
+}
+
+/**
+ * rcm_uctx_take - take an identifier out of the table
+ * @file: file
+ * @handle: its handle
+ *
+ * Return: it, with the table's reference; %NULL when there is none.
+ */
+struct rcm_uctx *rcm_uctx_take(struct rcm_file *file, u32 handle)
+{
+	struct rcm_uctx *ctx;
+
+	xa_lock(&file->ids);
+	ctx = xa_load(&file->ids, handle);
+	if (ctx)
+		__xa_erase(&file->ids, handle);
+	xa_unlock(&file->ids);
+	return ctx;
+}
+
+/**
+ * rcm_uctx_lock - find the identifier of a command
+ * @file: file
+ * @handle: its handle
+ *
+ * Return: it, with its mutex held and a reference, for rcm_uctx_unlock();
+ * %NULL when there is none.
+ */
+struct rcm_uctx *rcm_uctx_lock(struct rcm_file *file, u32 handle)
+{
+	struct rcm_uctx *ctx = rcm_uctx_get(file, handle);
+
+	if (ctx)
+		mutex_lock(&ctx->priv->mutex);
+	return ctx;
+}
+
+void rcm_uctx_unlock(struct rcm_uctx *ctx)
+{
+	mutex_unlock(&ctx->priv->mutex);
+	rcm_uctx_put(ctx);
+}
