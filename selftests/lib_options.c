@@ -286,7 +286,7 @@ static int packets_sent(void)
 	return count;
 }
 
-TEST_F(dead_peer, unreachable_in_time)
+TEST_F(dead_peer, C49_unreachable_in_time)
 {
 	struct rdma_conn_param param = { .qp_num = 17 };
 	struct rdma_cm_id *id = self->id;

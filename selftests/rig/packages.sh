@@ -21,7 +21,8 @@ packages() {
 		echo perftest qperf fio libfabric-bin ucx-utils dapl2-utils iperf qemu-system-x86 \
 			openmpi-bin python3-mpi4py python3-pyverbs ;;
 	lint)
-		echo sparse cppcheck clang-format perl python3 git ;;
+		echo sparse cppcheck clang-format perl python3 git abigail-tools mandoc \
+			groff-base rdmacm-utils ;;
 	*)
 		die "packages.sh: unknown purpose '$1' (build kernel vm guest apps lint)" ;;
 	esac
