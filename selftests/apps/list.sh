@@ -64,7 +64,7 @@ MIX=1 app mckey 20 "mckey -m 239.1.1.1 -b $A -C 1" "$(senders -m 239.1.1.1 -s -C
 app mckey_send_only 20 "mckey -m 239.1.1.1 -b $A -C 1" "$(senders -o -m 239.1.1.1 -s -C 50 -b $A)"
 
 NEED=cmtime
-KILL=1 app cmtime 60 "cmtime -b $A -c 20" "cmtime -s $A -c 20"
+KILL=1 MIX=1 app cmtime 60 "cmtime -b $A -c 20" "cmtime -s $A -c 20"
 NEED="rdma_server rdma_client"
 MIX=1 app rdma_client 20 "rdma_server -s $A" "rdma_client -s $A"
 NEED="rdma_xserver rdma_xclient"
@@ -72,7 +72,7 @@ MIX=1 app rdma_xclient_rc 20 "rdma_xserver -c r" "rdma_xclient -s $A -c r"
 
 R="-I 10 -C 10 -S 1000"
 NEED=rstream
-app rstream 30 "rstream -b $A $R" "rstream -s $A $R"
+MIX=1 app rstream 30 "rstream -b $A $R" "rstream -s $A $R"
 app rstream6_verify 30 "rstream -f ipv6 -b $A6 $R -T v" "rstream -f ipv6 -s $A6 $R -T v"
 app rstream_block 30 "rstream -b $A $R -T b" "rstream -s $A $R -T b"
 app rstream_async 30 "rstream -b $A $R -T a" "rstream -s $A $R -T a"
@@ -91,13 +91,13 @@ NEED=ib_send_bw
 MIX=1 app ib_send_bw 30 "ib_send_bw $F -R -s 1024" "ib_send_bw $F -R -s 1024 $A"
 MIX=1 app ib_send_lat 30 "ib_send_lat $F -R" "ib_send_lat $F -R $A"
 MIX=1 app ib_send_bw_ud 30 "ib_send_bw $F -R -c UD -s 512" "ib_send_bw $F -R -c UD -s 512 $A"
-app ib_send_bw_event 30 "ib_send_bw $F -R -e -s 1024" "ib_send_bw $F -R -e -s 1024 $A"
+MIX=1 app ib_send_bw_event 30 "ib_send_bw $F -R -e -s 1024" "ib_send_bw $F -R -e -s 1024 $A"
 MIX=1 app ib_write_bw 30 "ib_write_bw $F -R -s 4096" "ib_write_bw $F -R -s 4096 $A"
 MIX=1 app ib_write_bw_4qp_tos 40 "ib_write_bw $F -R -q 4 -s 4096 -T 32" \
 	"ib_write_bw $F -R -q 4 -s 4096 -T 32 $A"
 app ib_write_lat 30 "ib_write_lat $F -R" "ib_write_lat $F -R $A"
 MIX=1 app ib_read_bw 30 "ib_read_bw $F -R -s 4096" "ib_read_bw $F -R -s 4096 $A"
-app ib_atomic_lat 30 "ib_atomic_lat $F -R" "ib_atomic_lat $F -R $A"
+MIX=1 app ib_atomic_lat 30 "ib_atomic_lat $F -R" "ib_atomic_lat $F -R $A"
 app ib_send_bw_comm 30 "ib_send_bw $F -z -x 1" "ib_send_bw $F -z -x 1 $A"
 
 NEED=qperf
@@ -108,7 +108,7 @@ done
 NEED=fio
 FI="--ioengine=rdma --port=8888 --bs=4k --size=256k"
 FC="--name=send $FI --hostname=$A --rw=write --iodepth=4 --iodepth_batch_complete=1"
-app fio_write 40 "fio --name=recv $FI --rw=read --iodepth=16" "fio $FC --verb=write"
+MIX=1 app fio_write 40 "fio --name=recv $FI --rw=read --iodepth=16" "fio $FC --verb=write"
 app fio_read 40 "fio --name=recv $FI --rw=read --iodepth=16" "fio $FC --verb=read"
 app fio_send 40 "fio --name=recv $FI --rw=read --iodepth=64 --verb=recv" \
 	"sleep 1; fio --name=send $FI --hostname=$A --rw=write --iodepth=1 --verb=send"
@@ -118,7 +118,7 @@ one fi_info 20 "fi_info -p verbs -t FI_EP_MSG"
 MIX=1 app fi_pingpong_msg 40 "fi_pingpong -p verbs -e msg -I 10 -S 1024" \
 	"fi_pingpong -p verbs -e msg -I 10 -S 1024 $A"
 X="FI_UNIVERSE_SIZE=8 fi_pingpong -p 'verbs;ofi_rxm' -e rdm -I 10 -S 1024"
-app fi_pingpong_rxm 60 "$X" "$X $A"
+MIX=1 app fi_pingpong_rxm 60 "$X" "$X $A"
 NEED="mpiexec /usr/lib/python3/dist-packages/mpi4py"
 SAYS="time for 10 loops" one mpi4py_rxm 60 \
 	"mpiexec --allow-run-as-root --oversubscribe -n 2 --mca plm isolated --mca btl self \
@@ -135,7 +135,7 @@ echo 'ofa-v2-d0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "d0 0" ""' >
 export DAT_OVERRIDE=$RUN/dat.conf
 app dapl_dtest 60 "dtest -P ofa-v2-d0 -s -b 64 -B 2" "sleep 4; dtest -P ofa-v2-d0 -h $A -b 64 -B 2"
 app dapl_dtestcm 40 "dtestcm -P ofa-v2-d0 -s -c 4" "dtestcm -P ofa-v2-d0 -h $A -c 4"
-app dapl_dtestx 40 "dtestx -P ofa-v2-d0 -s" "dtestx -P ofa-v2-d0 -h $A"
+MIX=1 app dapl_dtestx 40 "dtestx -P ofa-v2-d0 -s" "dtestx -P ofa-v2-d0 -h $A"
 KILL=1 app dapl_dapltest 60 "dapltest -T S -D ofa-v2-d0" \
 	"dapltest -T T -s $A -D ofa-v2-d0 -i 10 -t 1 -w 1 client SR 256 4 server SR 256 4; r=\$?; dapltest -T Q -s $A -D ofa-v2-d0; exit \$r"
 

@@ -110,10 +110,10 @@ rig() {
 # Unmodified programs, in the VM. What is not installed and cannot be is
 # skipped there, by its name.
 apps() {
-	local out=$results/apps list=$TOP/selftests/apps tests start=$SECONDS
+	local out=$results/apps list=$TOP/selftests/apps pyverbs start=$SECONDS
 	"$RIG_DIR/packages.sh" apps >&2
-	tests=$("$RIG_DIR/pyverbs-tests.sh")
-	if ! PYVERBS_TESTS=$tests RIG_LIMIT=3600 "$RIG_DIR/run.sh" vm "$out" "$list/apps.sh" {fd}>&-; then
+	pyverbs=$("$RIG_DIR/pyverbs-tests.sh")
+	if ! PYVERBS_TESTS=$pyverbs RIG_LIMIT=3600 "$RIG_DIR/run.sh" vm "$out" "$list/apps.sh" {fd}>&-; then
 		broken apps "$CACHE/log" "could not be built or booted, see above"
 		return
 	fi

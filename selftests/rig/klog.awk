@@ -29,6 +29,11 @@ quiet > 0 {
 		next
 }
 
+# Not the kernel's: a program crashed, and whoever ran it sees that
+/traps: [^ ]*\[[0-9]+\] .* ip:/ {
+	next
+}
+
 /WARNING:|BUG:|BUG at |KASAN:|UBSAN:|Oops|general protection fault|Kernel panic/ ||
 /possible (circular|recursive) locking|inconsistent lock state|suspicious RCU/ ||
 /possible irq lock inversion|held lock freed|lock held when returning/ ||
