@@ -21,9 +21,6 @@ cat >"$dir/linux/kernel.h" <<'X'
 #include <stddef.h>
 typedef uint8_t u8;
 X
-cat >"$dir/linux/module.h" <<'X'
-#define IS_ENABLED(option) 0
-X
 
 # " * @RCM_STATE_X: text" to an initializer
 sed -n 's/^ \* @\(RCM_STATE_[A-Z_]*\): \(.*\)/[\1] = "\2",/p' \
@@ -32,6 +29,9 @@ sed -n 's/^ \* @\(RCM_STATE_[A-Z_]*\): \(.*\)/[\1] = "\2",/p' \
 cat >"$dir/gen.c" <<'X'
 #include <ctype.h>
 #include <stdio.h>
+/* in place of compat.h, which is about kernels */
+#define RCM_COMPAT_H
+#define EXPORT_SYMBOL_FOR_RCM_TEST(symbol)
 #include "state.c"
 
 static const char *const meanings[RCM_STATE_COUNT] = {
