@@ -42,7 +42,7 @@ static struct rdma_cm_id *rcm_new(struct net *net,
  * @qp_type: type of the queue pair
  * @caller: name of the consumer, which rcm has no use for
  *
- * Called by way of rcm_id_create().
+ * Called by way of rcm_create_id().
  *
  * Context: process; may sleep.
  * Return: the identifier; an ERR_PTR: -ENOMEM, -EPROTONOSUPPORT.
@@ -67,7 +67,7 @@ EXPORT_SYMBOL_GPL(__rcm_create_kernel_id);
  * to any kernel consumer.
  *
  * Context: process; may sleep.
- * Return: as rcm_id_create().
+ * Return: as rcm_create_id().
  */
 struct rdma_cm_id *rcm_create_user_id(rdma_cm_event_handler event_handler,
 				      void *context,
@@ -80,7 +80,7 @@ struct rdma_cm_id *rcm_create_user_id(rdma_cm_event_handler event_handler,
 EXPORT_SYMBOL_GPL(rcm_create_user_id);
 
 /**
- * rcm_id_destroy - destroy an identifier
+ * rcm_destroy_id - destroy an identifier
  * @id: identifier without queue pair
  *
  * What it has under way is cancelled, a connection is ended, its port is free.
@@ -89,7 +89,7 @@ EXPORT_SYMBOL_GPL(rcm_create_user_id);
  * Context: process; waits for a running handler, so it is not called from
  * one, nor with a lock that one takes.
  */
-void rcm_id_destroy(struct rdma_cm_id *id)
+void rcm_destroy_id(struct rdma_cm_id *id)
 {
 	rcm_id_destroy(rcm_id_of(id));
 }
@@ -121,7 +121,7 @@ void rcm_unlock_handler(struct rdma_cm_id *id)
 EXPORT_SYMBOL_GPL(rcm_unlock_handler);
 
 /**
- * rcm_id_bind - give an identifier a local address and port
+ * rcm_bind_addr - give an identifier a local address and port
  * @id: new identifier
  * @addr: IPv4 or IPv6 address, which may be a wildcard; port 0 for an
  *	ephemeral one. Where it was bound to is in id->route.addr.src_addr.
@@ -131,7 +131,7 @@ EXPORT_SYMBOL_GPL(rcm_unlock_handler);
  * Context: process; may sleep.
  * Return: 0; -EAFNOSUPPORT for another family, otherwise as rcm_id_bind().
  */
-int rcm_id_bind(struct rdma_cm_id *id, struct sockaddr *addr)
+int rcm_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
 	struct rcm_id *priv = rcm_id_of(id);
 	union rcm_addr local;
@@ -148,7 +148,7 @@ int rcm_id_bind(struct rdma_cm_id *id, struct sockaddr *addr)
 EXPORT_SYMBOL_GPL(rcm_bind_addr);
 
 /**
- * rcm_id_resolve_addr - translate a destination to a device and a link address
+ * rcm_resolve_addr - translate a destination to a device and a link address
  * @id: identifier that is new or bound
  * @src_addr: local address, or %NULL for any; ignored when it is bound
  * @dst_addr: IPv4 or IPv6 address and port
@@ -160,9 +160,8 @@ EXPORT_SYMBOL_GPL(rcm_bind_addr);
  * Return: 0; -EAFNOSUPPORT, otherwise as rcm_id_resolve_addr(); nothing is
  * reported then.
  */
-int rcm_id_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
-			const struct sockaddr *dst_addr,
-			unsigned long timeout_ms)
+int rcm_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
+		     const struct sockaddr *dst_addr, unsigned long timeout_ms)
 {
 	struct rcm_id *priv = rcm_id_of(id);
 	union rcm_addr src = {}, dst;
@@ -182,7 +181,7 @@ int rcm_id_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
 EXPORT_SYMBOL_GPL(rcm_resolve_addr);
 
 /**
- * rcm_id_resolve_route - find the path to the peer
+ * rcm_resolve_route - find the path to the peer
  * @id: identifier whose address is resolved
  * @timeout_ms: how long to wait, milliseconds; RoCE needs no wait
  *
@@ -192,7 +191,7 @@ EXPORT_SYMBOL_GPL(rcm_resolve_addr);
  * Context: process; may sleep.
  * Return: 0; as rcm_id_resolve_route() otherwise, and nothing is reported.
  */
-int rcm_id_resolve_route(struct rdma_cm_id *id, unsigned long timeout_ms)
+int rcm_resolve_route(struct rdma_cm_id *id, unsigned long timeout_ms)
 {
 	struct rcm_id *priv = rcm_id_of(id);
 	int ret;
@@ -274,7 +273,7 @@ static int rcm_connect_with(struct rcm_id *priv,
  *
  * With a queue pair of rcm_create_qp(), ESTABLISHED is reported when the peer
  * accepts and the queue pair is ready; without, CONNECT_RESPONSE, which the
- * consumer answers with rcm_id_accept(id, NULL). REJECTED, UNREACHABLE and
+ * consumer answers with rcm_accept(id, NULL). REJECTED, UNREACHABLE and
  * CONNECT_ERROR tell of failure.
  *
  * Context: process; in the handler of @id or under rcm_lock_handler().
@@ -310,14 +309,14 @@ int rcm_connect_ece(struct rdma_cm_id *id, struct rdma_conn_param *conn_param,
 EXPORT_SYMBOL_GPL(rcm_connect_ece);
 
 /**
- * rcm_id_connect - send a connection request
+ * rcm_connect - send a connection request
  * @id: identifier whose route is resolved
  * @conn_param: as for rcm_connect_locked()
  *
  * Context: as rcm_connect_ece().
  * Return: as rcm_id_connect().
  */
-int rcm_id_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
+int rcm_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 {
 	return rcm_connect_ece(id, conn_param, NULL);
 }
@@ -361,21 +360,21 @@ int rcm_accept_ece(struct rdma_cm_id *id, struct rdma_conn_param *conn_param,
 EXPORT_SYMBOL_GPL(rcm_accept_ece);
 
 /**
- * rcm_id_accept - accept a connection request
+ * rcm_accept - accept a connection request
  * @id: as for rcm_accept_ece()
  * @conn_param: as for rcm_accept_ece()
  *
  * Context: as rcm_accept_ece().
  * Return: as rcm_accept_ece().
  */
-int rcm_id_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
+int rcm_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 {
 	return rcm_accept_ece(id, conn_param, NULL);
 }
 EXPORT_SYMBOL_GPL(rcm_accept);
 
 /**
- * rcm_id_reject - refuse a connection request, or a peer's acceptance
+ * rcm_reject - refuse a connection request, or a peer's acceptance
  * @id: identifier of the request, or one that got CONNECT_RESPONSE
  * @private_data: for the peer
  * @private_data_len: its length, bytes
@@ -384,8 +383,8 @@ EXPORT_SYMBOL_GPL(rcm_accept);
  * Context: process; may sleep.
  * Return: as rcm_id_reject().
  */
-int rcm_id_reject(struct rdma_cm_id *id, const void *private_data,
-		  u8 private_data_len, u8 reason)
+int rcm_reject(struct rdma_cm_id *id, const void *private_data,
+	       u8 private_data_len, u8 reason)
 {
 	struct rcm_id *priv = rcm_id_of(id);
 	int ret;
@@ -405,7 +404,7 @@ static int rcm_disconnect_removed(struct rcm_id *priv)
 }
 
 /**
- * rcm_id_disconnect - end a connection, or answer the peer who ends it
+ * rcm_disconnect - end a connection, or answer the peer who ends it
  * @id: identifier that connected or was connected to
  *
  * Moves a queue pair of rcm_create_qp() to the error state. DISCONNECTED is
@@ -414,7 +413,7 @@ static int rcm_disconnect_removed(struct rcm_id *priv)
  * Context: process; may sleep.
  * Return: as rcm_id_disconnect().
  */
-int rcm_id_disconnect(struct rdma_cm_id *id)
+int rcm_disconnect(struct rdma_cm_id *id)
 {
 	struct rcm_id *priv = rcm_id_of(id);
 	int ret;
@@ -430,7 +429,7 @@ int rcm_id_disconnect(struct rdma_cm_id *id)
 EXPORT_SYMBOL_GPL(rcm_disconnect);
 
 /**
- * rcm_id_notify - tell of an event that the consumer saw on its queue pair
+ * rcm_notify - tell of an event that the consumer saw on its queue pair
  * @id: identifier with a connection
  * @event: IB_EVENT_COMM_EST: data arrived before the peer's confirmation;
  *	IB_EVENT_PATH_MIG: the alternate path is in use
@@ -441,7 +440,7 @@ EXPORT_SYMBOL_GPL(rcm_disconnect);
  * Return: 0; -EINVAL without connection or for another event; -EISCONN when
  * it is established already.
  */
-int rcm_id_notify(struct rdma_cm_id *id, enum ib_event_type event)
+int rcm_notify(struct rdma_cm_id *id, enum ib_event_type event)
 {
 	struct rcm_id *priv = rcm_id_of(id);
 

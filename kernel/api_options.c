@@ -27,14 +27,14 @@ void rcm_set_service_type(struct rdma_cm_id *id, int tos)
 EXPORT_SYMBOL_GPL(rcm_set_service_type);
 
 /**
- * rcm_id_set_reuseaddr - allow others that allow it too to use the same port
+ * rcm_set_reuseaddr - allow others that allow it too to use the same port
  * @id: identifier that is not bound yet
  * @reuse: allow it
  *
  * Context: process; may sleep.
  * Return: as rcm_id_set_reuseaddr().
  */
-int rcm_id_set_reuseaddr(struct rdma_cm_id *id, int reuse)
+int rcm_set_reuseaddr(struct rdma_cm_id *id, int reuse)
 {
 	struct rcm_id *priv = rcm_id_of(id);
 	int ret;
@@ -67,7 +67,7 @@ int rcm_set_afonly(struct rdma_cm_id *id, int afonly)
 EXPORT_SYMBOL_GPL(rcm_set_afonly);
 
 /**
- * rcm_id_set_ack_timeout - choose the queue pair's local ACK timeout
+ * rcm_set_ack_timeout - choose the queue pair's local ACK timeout
  * @id: identifier of a reliable connection that is not made yet
  * @timeout: 4.096 us * 2^@timeout, 0 to 31; 0 for no timeout
  *
@@ -75,7 +75,7 @@ EXPORT_SYMBOL_GPL(rcm_set_afonly);
  * Return: 0; -EINVAL for another type of queue pair, or when @timeout is
  * larger than 31.
  */
-int rcm_id_set_ack_timeout(struct rdma_cm_id *id, u8 timeout)
+int rcm_set_ack_timeout(struct rdma_cm_id *id, u8 timeout)
 {
 	struct rcm_id *priv = rcm_id_of(id);
 	int ret;
@@ -213,7 +213,7 @@ void rcm_destroy_qp(struct rdma_cm_id *id)
 EXPORT_SYMBOL_GPL(rcm_destroy_qp);
 
 /**
- * rcm_id_init_qp_attr - attributes to move a queue pair of the consumer's own
+ * rcm_init_qp_attr - attributes to move a queue pair of the consumer's own
  * @id: identifier with a device
  * @qp_attr: qp_state says which state; the others are written as
  *	@qp_attr_mask tells
@@ -222,8 +222,8 @@ EXPORT_SYMBOL_GPL(rcm_destroy_qp);
  * Context: process; may sleep.
  * Return: as rcm_id_init_qp_attr().
  */
-int rcm_id_init_qp_attr(struct rdma_cm_id *id, struct ib_qp_attr *qp_attr,
-			int *qp_attr_mask)
+int rcm_init_qp_attr(struct rdma_cm_id *id, struct ib_qp_attr *qp_attr,
+		     int *qp_attr_mask)
 {
 	struct rcm_id *priv = rcm_id_of(id);
 	int ret;

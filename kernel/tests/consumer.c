@@ -46,7 +46,7 @@ static int take_request(struct end *listener, struct rdma_cm_id *id)
 	struct end *child = listener->child;
 
 	if (listener->habit == REJECTS) {
-		rcm_id_reject(id, refusal, sizeof(refusal), 0);
+		rcm_reject(id, refusal, sizeof(refusal), 0);
 		return -1;
 	}
 	if (child->id)
@@ -55,7 +55,7 @@ static int take_request(struct end *listener, struct rdma_cm_id *id)
 	id->context = child;
 	if (listener->habit == WAITS)
 		return 0;
-	if (end_qp(child) || end_recv(child) || rcm_id_accept(id, &conn)) {
+	if (end_qp(child) || end_recv(child) || rcm_accept(id, &conn)) {
 		atomic_inc(&child->faults);
 		end_release(child);
 		child->id = NULL;
@@ -73,7 +73,7 @@ static int go_on(struct end *end, const struct rdma_cm_event *event)
 
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		return end_qp(end) ?: rcm_id_resolve_route(end->id, SHORT);
+		return end_qp(end) ?: rcm_resolve_route(end->id, SHORT);
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		return rcm_connect_locked(end->id, &conn);
 	default:
@@ -139,7 +139,7 @@ struct end *end_new(struct kunit *test, struct net *net,
 	struct rdma_cm_id *id;
 
 	end->child = end_alloc(test);
-	id = rcm_id_create(net, end_handler, end, ps, qp_type);
+	id = rcm_create_id(net, end_handler, end, ps, qp_type);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(id));
 	end->id = id;
 	/* A test that fails half way leaves nothing, either. */
@@ -169,7 +169,7 @@ void end_destroy(struct end *end)
 		end_destroy(end->child);
 	if (end->id) {
 		end_release(end);
-		rcm_id_destroy(end->id);
+		rcm_destroy_id(end->id);
 		end->id = NULL;
 	}
 	/* One that destroyed its identifier may be about to return. */
@@ -250,7 +250,7 @@ int end_listen(struct end *end, u32 addr, u16 port)
 {
 	struct sockaddr_in sin;
 
-	return rcm_id_bind(end->id, ip4(&sin, addr, port)) ?:
+	return rcm_bind_addr(end->id, ip4(&sin, addr, port)) ?:
 		       rcm_listen(end->id, 8);
 }
 
@@ -260,7 +260,7 @@ int end_resolve(struct end *end, u32 addr, u16 port)
 	int ret;
 
 	end->calling = current;
-	ret = rcm_id_resolve_addr(end->id, NULL, ip4(&sin, addr, port), LONG);
+	ret = rcm_resolve_addr(end->id, NULL, ip4(&sin, addr, port), LONG);
 	end->calling = NULL;
 	return ret;
 }
@@ -270,7 +270,7 @@ int end_route(struct end *end)
 	int ret;
 
 	end->calling = current;
-	ret = rcm_id_resolve_route(end->id, LONG);
+	ret = rcm_resolve_route(end->id, LONG);
 	end->calling = NULL;
 	return ret;
 }
@@ -286,7 +286,7 @@ int end_connect(struct end *end, const void *data, u8 len)
 	int ret;
 
 	end->calling = current;
-	ret = rcm_id_connect(end->id, &conn);
+	ret = rcm_connect(end->id, &conn);
 	end->calling = NULL;
 	return ret;
 }
@@ -301,7 +301,7 @@ int end_accept(struct end *end)
 
 	rcm_lock_handler(end->id);
 	end->calling = current;
-	ret = rcm_id_accept(end->id, &conn);
+	ret = rcm_accept(end->id, &conn);
 	end->calling = NULL;
 	rcm_unlock_handler(end->id);
 	return ret;
@@ -312,7 +312,7 @@ int end_disconnect(struct end *end)
 	int ret;
 
 	end->calling = current;
-	ret = rcm_id_disconnect(end->id);
+	ret = rcm_disconnect(end->id);
 	end->calling = NULL;
 	return ret;
 }

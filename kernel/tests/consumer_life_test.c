@@ -36,7 +36,7 @@ static bool port_is_free(struct kunit *test, u16 port)
 	int ret;
 
 	for (i = 0; i < 100; i++) {
-		ret = rcm_id_bind(end->id, ip4(&sin, HERE, port));
+		ret = rcm_bind_addr(end->id, ip4(&sin, HERE, port));
 		if (!ret)
 			break;
 		msleep(20);
@@ -72,7 +72,7 @@ static void a_handler_that_says_no_destroys(struct kunit *test, int event)
 
 	listener->habit = ACCEPTS;
 	listen_at(listener, HERE, PORT);
-	KUNIT_ASSERT_EQ(test, rcm_id_bind(end->id, ip4(&sin, HERE, PORT + 1)),
+	KUNIT_ASSERT_EQ(test, rcm_bind_addr(end->id, ip4(&sin, HERE, PORT + 1)),
 			0);
 	end->die_on = event;
 	start_connect(end, HERE, PORT);
@@ -138,7 +138,7 @@ static int destroy_now(void *data)
 {
 	struct end *end = data;
 
-	rcm_id_destroy(end->id);
+	rcm_destroy_id(end->id);
 	WRITE_ONCE(end->id, NULL);
 	while (!kthread_should_stop())
 		msleep(20);
@@ -174,7 +174,7 @@ static void destroy_silences_what_is_under_way(struct kunit *test)
 			end_expect(end, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 			KUNIT_ASSERT_EQ(test, end_route(end), 0);
 		}
-		rcm_id_destroy(end->id);
+		rcm_destroy_id(end->id);
 		end->id = NULL;
 		end->read = end->count;
 		end->calling = current;
@@ -221,7 +221,7 @@ static void a_call_does_not_wait_for_the_handler(struct kunit *test)
 	end_expect(child, RDMA_CM_EVENT_ESTABLISHED, 0);
 
 	mutex_lock(&mine);
-	rcm_id_disconnect(end->id);
+	rcm_disconnect(end->id);
 	rcm_destroy_qp(end->id);
 	mutex_unlock(&mine);
 	end_destroy(end);
@@ -327,11 +327,11 @@ static void namespaces_are_apart(struct kunit *test)
 	net = get_net_ns_by_id(&init_net, 77);
 	KUNIT_ASSERT_NOT_NULL(test, net);
 	far = end_new(test, net, RDMA_PS_TCP, IB_QPT_RC);
-	KUNIT_EXPECT_EQ(test, rcm_id_bind(far->id, ip4(&sin, HERE, PORT)),
+	KUNIT_EXPECT_EQ(test, rcm_bind_addr(far->id, ip4(&sin, HERE, PORT)),
 			-EADDRNOTAVAIL);
 	KUNIT_EXPECT_EQ(test,
-			rcm_id_resolve_addr(far->id, NULL,
-					    ip4(&sin, HERE, PORT), SHORT),
+			rcm_resolve_addr(far->id, NULL, ip4(&sin, HERE, PORT),
+					 SHORT),
 			-ENETUNREACH);
 	far->habit = ACCEPTS;
 	listen_at(far, 0, PORT);

@@ -205,8 +205,7 @@ static void a_consumer_may_move_its_queue_pair_itself(struct kunit *test)
 	int mask = 0;
 
 	reach(end, HERE, PORT);
-	KUNIT_EXPECT_EQ(test, rcm_id_init_qp_attr(end->id, &attr, &mask),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, rcm_init_qp_attr(end->id, &attr, &mask), -EINVAL);
 	KUNIT_ASSERT_EQ(test, rcm_connect_ece(end->id, &conn, &ece), 0);
 	end_expect(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 	KUNIT_ASSERT_NOT_NULL(test, child->id);
@@ -216,13 +215,13 @@ static void a_consumer_may_move_its_queue_pair_itself(struct kunit *test)
 	rcm_unlock_handler(child->id);
 
 	end_expect(end, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
-	KUNIT_EXPECT_EQ(test, rcm_id_init_qp_attr(end->id, &attr, &mask), 0);
+	KUNIT_EXPECT_EQ(test, rcm_init_qp_attr(end->id, &attr, &mask), 0);
 	KUNIT_EXPECT_TRUE(test, mask & IB_QP_DEST_QPN);
 	KUNIT_EXPECT_EQ(test, attr.dest_qp_num, 0x4321);
 	KUNIT_EXPECT_TRUE(test, end_quiet(child));
 	rcm_lock_handler(end->id);
-	KUNIT_EXPECT_EQ(test, rcm_id_accept(end->id, NULL), 0);
-	KUNIT_EXPECT_EQ(test, rcm_id_accept(end->id, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rcm_accept(end->id, NULL), 0);
+	KUNIT_EXPECT_EQ(test, rcm_accept(end->id, NULL), -EINVAL);
 	rcm_unlock_handler(end->id);
 	end_expect(child, RDMA_CM_EVENT_ESTABLISHED, 0);
 	end_destroy(end);
@@ -238,27 +237,26 @@ static void a_notice_establishes_the_passive_side(struct kunit *test)
 	unsigned long flags;
 	int ret;
 
-	KUNIT_EXPECT_EQ(test, rcm_id_notify(end->id, IB_EVENT_COMM_EST),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, rcm_notify(end->id, IB_EVENT_COMM_EST), -EINVAL);
 	reach(end, HERE, PORT);
-	KUNIT_ASSERT_EQ(test, rcm_id_connect(end->id, &conn), 0);
+	KUNIT_ASSERT_EQ(test, rcm_connect(end->id, &conn), 0);
 	end_expect(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 	KUNIT_ASSERT_NOT_NULL(test, child->id);
 	conn.qp_num = 0x5432;
 	rcm_lock_handler(child->id);
-	KUNIT_EXPECT_EQ(test, rcm_id_accept(child->id, &conn), 0);
+	KUNIT_EXPECT_EQ(test, rcm_accept(child->id, &conn), 0);
 	rcm_unlock_handler(child->id);
 	end_expect(end, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
 
 	/* From where a queue pair's events come: nothing may sleep. */
 	local_irq_save(flags);
-	ret = rcm_id_notify(child->id, IB_EVENT_COMM_EST);
+	ret = rcm_notify(child->id, IB_EVENT_COMM_EST);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	end_expect(child, RDMA_CM_EVENT_ESTABLISHED, 0);
-	KUNIT_EXPECT_EQ(test, rcm_id_notify(child->id, IB_EVENT_COMM_EST),
+	KUNIT_EXPECT_EQ(test, rcm_notify(child->id, IB_EVENT_COMM_EST),
 			-EISCONN);
-	KUNIT_EXPECT_EQ(test, rcm_id_notify(child->id, IB_EVENT_QP_FATAL),
+	KUNIT_EXPECT_EQ(test, rcm_notify(child->id, IB_EVENT_QP_FATAL),
 			-EINVAL);
 	end_destroy(end);
 	end_destroy(listener);
@@ -320,7 +318,7 @@ static void a_group_is_joined_and_left(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, rcm_join_multicast(end->id, addr, member, test),
 			-EINVAL);
-	KUNIT_ASSERT_EQ(test, rcm_id_bind(end->id, ip4(&sin, HERE, 0)), 0);
+	KUNIT_ASSERT_EQ(test, rcm_bind_addr(end->id, ip4(&sin, HERE, 0)), 0);
 	end->id->event_handler = saw_join;
 	end->calling = current;
 	KUNIT_EXPECT_EQ(test, rcm_join_multicast(end->id, addr, member, test),
@@ -358,9 +356,9 @@ static void options_take_effect(struct kunit *test)
 	rcm_read_gids(end->id, &sgid, NULL);
 	KUNIT_EXPECT_TRUE(test, !memchr_inv(&sgid, 0, sizeof(sgid)));
 	rcm_set_service_type(end->id, 96);
-	KUNIT_EXPECT_EQ(test, rcm_id_set_ack_timeout(end->id, 17), 0);
-	KUNIT_EXPECT_EQ(test, rcm_id_set_ack_timeout(end->id, 32), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rcm_id_set_ack_timeout(ud->id, 17), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rcm_set_ack_timeout(end->id, 17), 0);
+	KUNIT_EXPECT_EQ(test, rcm_set_ack_timeout(end->id, 32), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rcm_set_ack_timeout(ud->id, 17), -EINVAL);
 	KUNIT_EXPECT_EQ(test, rcm_set_min_rnr_timer(end->id, 5), 0);
 	KUNIT_EXPECT_EQ(test, rcm_set_min_rnr_timer(end->id, 32), -EINVAL);
 	KUNIT_EXPECT_EQ(test, rcm_set_min_rnr_timer(ud->id, 5), -EINVAL);
@@ -380,11 +378,12 @@ static void options_take_effect(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, rcm_iw_cm_id(end->id));
 
 	KUNIT_EXPECT_EQ(test, rcm_set_afonly(v6->id, 1), 0);
-	KUNIT_EXPECT_EQ(test, rcm_id_bind(v6->id, (struct sockaddr *)&any6), 0);
+	KUNIT_EXPECT_EQ(test, rcm_bind_addr(v6->id, (struct sockaddr *)&any6),
+			0);
 	KUNIT_EXPECT_EQ(test, rcm_listen(v6->id, 1), 0);
 	KUNIT_EXPECT_EQ(test, rcm_set_afonly(v6->id, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, end_listen(v4, 0, PORT), 0);
-	KUNIT_EXPECT_EQ(test, rcm_id_set_reuseaddr(v4->id, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rcm_set_reuseaddr(v4->id, 1), -EINVAL);
 	end_destroy(end);
 	end_destroy(v6);
 	end_destroy(v4);
@@ -399,11 +398,11 @@ static void a_kind_of_device_can_be_asked_for(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rcm_restrict_node_type(end->id, 99), -EINVAL);
 	KUNIT_EXPECT_EQ(test, rcm_restrict_node_type(end->id, RDMA_NODE_RNIC),
 			0);
-	KUNIT_EXPECT_EQ(test, rcm_id_bind(end->id, ip4(&sin, HERE, 0)),
+	KUNIT_EXPECT_EQ(test, rcm_bind_addr(end->id, ip4(&sin, HERE, 0)),
 			-ENODEV);
 	KUNIT_EXPECT_EQ(test, rcm_restrict_node_type(end->id, RDMA_NODE_IB_CA),
 			0);
-	KUNIT_EXPECT_EQ(test, rcm_id_bind(end->id, ip4(&sin, HERE, 0)), 0);
+	KUNIT_EXPECT_EQ(test, rcm_bind_addr(end->id, ip4(&sin, HERE, 0)), 0);
 	KUNIT_EXPECT_EQ(test, rcm_restrict_node_type(end->id, RDMA_NODE_RNIC),
 			-EALREADY);
 	end_destroy(end);
@@ -457,24 +456,24 @@ static void errors_are_precise(struct kunit *test)
 	struct ib_pd pd = {};
 
 	KUNIT_EXPECT_EQ(test,
-			PTR_ERR_OR_ZERO(rcm_id_create(&init_net, end_handler,
+			PTR_ERR_OR_ZERO(rcm_create_id(&init_net, end_handler,
 						      NULL, 0x1234, IB_QPT_RC)),
 			-EPROTONOSUPPORT);
-	KUNIT_EXPECT_EQ(test, rcm_id_bind(end->id, &unknown), -EAFNOSUPPORT);
-	KUNIT_EXPECT_EQ(test, rcm_id_resolve_addr(end->id, NULL, &unknown, 1),
+	KUNIT_EXPECT_EQ(test, rcm_bind_addr(end->id, &unknown), -EAFNOSUPPORT);
+	KUNIT_EXPECT_EQ(test, rcm_resolve_addr(end->id, NULL, &unknown, 1),
 			-EAFNOSUPPORT);
-	KUNIT_EXPECT_EQ(test, rcm_id_bind(end->id, ip4(&sin, 0x01020304, 0)),
+	KUNIT_EXPECT_EQ(test, rcm_bind_addr(end->id, ip4(&sin, 0x01020304, 0)),
 			-EADDRNOTAVAIL);
 	KUNIT_EXPECT_EQ(test, end_route(end), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rcm_id_connect(end->id, &conn), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rcm_id_reject(end->id, NULL, 0, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rcm_id_disconnect(end->id), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rcm_connect(end->id, &conn), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rcm_reject(end->id, NULL, 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rcm_disconnect(end->id), -EINVAL);
 	pd.device = (struct ib_device *)&pd;
 	KUNIT_EXPECT_EQ(test, rcm_create_qp(end->id, &pd, &attr), -EINVAL);
 	rcm_destroy_qp(end->id);
 
-	KUNIT_EXPECT_EQ(test, rcm_id_bind(end->id, ip4(&sin, HERE, PORT)), 0);
-	KUNIT_EXPECT_EQ(test, rcm_id_bind(other->id, ip4(&sin, HERE, PORT)),
+	KUNIT_EXPECT_EQ(test, rcm_bind_addr(end->id, ip4(&sin, HERE, PORT)), 0);
+	KUNIT_EXPECT_EQ(test, rcm_bind_addr(other->id, ip4(&sin, HERE, PORT)),
 			-EADDRINUSE);
 	KUNIT_EXPECT_STREQ(test, rcm_event_msg(RDMA_CM_EVENT_REJECTED),
 			   "rejected");
