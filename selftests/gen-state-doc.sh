@@ -21,9 +21,6 @@ cat >"$dir/linux/kernel.h" <<'X'
 #include <stddef.h>
 typedef uint8_t u8;
 X
-cat >"$dir/linux/module.h" <<'X'
-#define IS_ENABLED(option) 0
-X
 
 # " * @RCM_STATE_X: text" to an initializer
 sed -n 's/^ \* @\(RCM_STATE_[A-Z_]*\): \(.*\)/[\1] = "\2",/p' \
@@ -214,7 +211,8 @@ int main(void)
 }
 X
 
-${CC:-cc} -Wall -Wno-unused-function -I"$dir" -I"$top/kernel" -I"$top/uapi" \
+# compat.h is for kernels alone; of it, state.c has the export to the tests
+${CC:-cc} -Wall -Wno-unused-function -DRCM_COMPAT_H '-DEXPORT_SYMBOL_FOR_RCM_TEST(symbol)=' -I"$dir" -I"$top/kernel" -I"$top/uapi" \
 	-o "$dir/gen" "$dir/gen.c"
 "$dir/gen" >"$dir/page"
 

@@ -364,7 +364,8 @@ static int rcm_reject(struct rdma_cm_id *id, const void *private_data,
  *	iWARP
  *
  * The peer gets RDMA_CM_EVENT_REJECTED with status 28, on iWARP with a negative
- * errno of its device's, of a datagram identifier RDMA_CM_EVENT_UNREACHABLE with status 2.  Does not wait.
+ * errno of its device's, of a datagram identifier RDMA_CM_EVENT_UNREACHABLE
+ * with status 2.  Does not wait.
  *
  * Follows rdma_reject(3).
  *
