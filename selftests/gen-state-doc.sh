@@ -214,7 +214,8 @@ int main(void)
 }
 X
 
-${CC:-cc} -Wall -Wno-unused-function -I"$dir" -I"$top/kernel" -I"$top/uapi" \
+# compat.h is for kernels alone; of it, state.c has the export to the tests
+${CC:-cc} -Wall -Wno-unused-function -DRCM_COMPAT_H '-DEXPORT_SYMBOL_FOR_RCM_TEST(symbol)=' -I"$dir" -I"$top/kernel" -I"$top/uapi" \
 	-o "$dir/gen" "$dir/gen.c"
 "$dir/gen" >"$dir/page"
 
