@@ -131,8 +131,8 @@ static int rcm_apply_device(struct rcm_id *id, const struct rcm_endpoint *ep)
  * @id: identifier
  * @ep: from an event or a query
  *
- * Return: 0, or -1 with errno ENODEV when the RDMA device cannot be used; the
- * addresses are filled in nevertheless.
+ * Return: 0, or -1 with errno as of rcm_device_get() when the RDMA device
+ * cannot be used; the addresses are filled in nevertheless.
  */
 int rcm_id_apply(struct rcm_id *id, const struct rcm_endpoint *ep)
 {
@@ -235,20 +235,32 @@ static int rcm_bind(struct rcm_id *id, struct sockaddr *addr, socklen_t len)
  * Return: 0, or -1 with errno: EINVAL (NULL, unknown family, bound already,
  * link-local address without scope), EADDRNOTAVAIL (not a local address; port
  * taken, and one of the two addresses is a wildcard; no port free), EADDRINUSE
- * (the same address and port is taken), EACCES (privileged port), ENODEV (no
- * RDMA device has the address), ENOMEM, EMFILE.
+ * (the same address and port is taken), EACCES (privileged port, or an RDMA
+ * device that must not be opened), ENODEV (no RDMA device has the address),
+ * ENOMEM, EMFILE.
  */
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
 	socklen_t len = rcm_addr_len(addr);
 	struct rcm_id *priv;
+	bool fresh;
+	int error;
 
 	if (!id || !len)
 		return rcm_fail(EINVAL);
 	priv = to_rcm_id(id);
+	fresh = !rcm_id_handle(priv);
 	if (rcm_bind(priv, addr, len))
 		return -1;
-	return rcm_addr_any(addr) ? 0 : rcm_id_refresh(priv);
+	if (rcm_addr_any(addr) || !rcm_id_refresh(priv))
+		return 0;
+	/* As before, so that it can be bound to another device's address. */
+	error = errno;
+	if (fresh) {
+		rcm_id_unmake(priv);
+		memset(&id->route.addr, 0, sizeof(id->route.addr));
+	}
+	return rcm_fail(error);
 }
 
 static int rcm_resolve_addr(struct rcm_id *id, const struct sockaddr *src,

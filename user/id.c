@@ -255,6 +255,22 @@ static int rcm_id_destroy_kernel(struct rcm_id *id, __u32 *reported)
 }
 
 /**
+ * rcm_id_unmake - destroy the kernel's part of an identifier, and only that
+ * @id: identifier; the next command that needs it makes it anew
+ */
+void rcm_id_unmake(struct rcm_id *id)
+{
+	__u32 reported;
+
+	if (rcm_id_destroy_kernel(id, &reported))
+		return;
+	rcm_ref_wait(id->ref, reported);
+	rcm_channel_remove(rcm_id_channel(id), id->ref);
+	id->ref->handle = 0;
+	id->ref->acked = 0;
+}
+
+/**
  * rdma_destroy_id - destroy an identifier
  * @id: identifier; its queue pair should have been destroyed before
  *

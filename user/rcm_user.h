@@ -25,7 +25,8 @@
 #include <rdma/rdma_cma.h>
 #include <rdma/rcm.h>
 
-#define RCM_DEVICE_PATH	       "/dev/infiniband/rcm"
+#define RCM_DEVICE_DIR	       "/dev/infiniband/"
+#define RCM_DEVICE_PATH	       RCM_DEVICE_DIR "rcm"
 #define RCM_DEFAULT_TIMEOUT_MS 2000
 
 /* Reasons of a rejection, InfiniBand specification 12.6.7.2. */
@@ -100,12 +101,16 @@ struct rcm_channel {
  * struct rcm_device - an open RDMA device, shared by all that use it
  * @next: in the list of all
  * @verbs: the open device
- * @pd: its default protection domain
+ * @pd: its default protection domain, or NULL before an identifier needs it
  * @xrcd: its default XRC domain, or NULL when none was needed yet
- * @inode: of its directory in sysfs, to notice that it was replaced
+ * @inode: of its directory in sysfs, to notice that it went or was replaced
  * @guid: node GUID, network order
  * @index: as in struct rcm_endpoint, negative when not known
- * @refs: identifiers and lists that use it
+ * @driver: number of its kernel driver, see uverbs.c; negative when not known
+ * @error: why it could not be opened; then it is not in the list
+ * @refs: identifiers and lists that use it, and those who wait for @opening
+ * @opening: a thread opens it, without the lock; nothing else is valid
+ * @listed: rdma_get_devices() told of it
  * @gone: the device was removed; nobody new may use it
  * @max_responder_resources: limit of the device, at most 255
  * @max_initiator_depth: limit of the device, at most 255
@@ -118,7 +123,11 @@ struct rcm_device {
 	__u64 inode;
 	__be64 guid;
 	int index;
+	int driver;
+	int error;
 	unsigned int refs;
+	bool opening;
+	bool listed;
 	bool gone;
 	__u8 max_responder_resources;
 	__u8 max_initiator_depth;
@@ -278,6 +287,7 @@ int rcm_id_create(struct rdma_event_channel *channel, struct rcm_id **out,
 struct rcm_id *rcm_id_create_child(struct rcm_channel *ch,
 				   const struct rcm_id *listener, __u32 handle);
 int rcm_id_need_handle(struct rcm_id *id);
+void rcm_id_unmake(struct rcm_id *id);
 void rcm_ref_ack(struct rcm_ref *ref);
 
 /* addr.c */
@@ -299,6 +309,11 @@ struct rcm_device *rcm_device_get(const struct rcm_endpoint *ep);
 void rcm_device_put(struct rcm_device *dev);
 void rcm_device_gone(struct rcm_device *dev);
 struct ibv_xrcd *rcm_device_xrcd(struct rcm_device *dev);
+
+/* uverbs.c */
+int rcm_verbs_driver(struct ibv_context *verbs);
+bool rcm_verbs_in_use(const struct rcm_device *dev);
+void rcm_verbs_retire(struct ibv_context *verbs);
 
 /* multicast.c */
 bool rcm_mcast_joined(struct rcm_cm_event *evt, __u32 number,
