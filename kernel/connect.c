@@ -161,8 +161,8 @@ int rcm_connect(struct rcm_id *priv, struct rdma_conn_param *conn)
 	const struct rcm_transport *transport;
 	int ret;
 
-	ret = rcm_state_next(priv->state, RCM_OP_CONNECT);
-	if (ret < 0)
+	ret = rcm_id_allows(priv, RCM_OP_CONNECT);
+	if (ret)
 		return ret;
 	transport = priv->device->transport;
 	ret = rcm_check_conn(priv, conn,
@@ -175,7 +175,7 @@ int rcm_connect(struct rcm_id *priv, struct rdma_conn_param *conn)
 	rcm_take_qp(priv, conn);
 	ret = transport->connect(priv, conn);
 	if (ret) {
-		rcm_id_blame(priv, RCM_STEP_CONNECT, ret, 0);
+		rcm_id_blame(priv, RCM_STEP_SEND, ret, 0);
 		rcm_id_move(priv, RCM_OP_CONNECT_FAIL);
 		return ret;
 	}
@@ -198,8 +198,8 @@ int rcm_accept(struct rcm_id *priv, struct rdma_conn_param *conn)
 	const struct rcm_transport *transport;
 	int ret;
 
-	ret = rcm_state_next(priv->state, RCM_OP_ACCEPT);
-	if (ret < 0)
+	ret = rcm_id_allows(priv, RCM_OP_ACCEPT);
+	if (ret)
 		return ret;
 	transport = priv->device->transport;
 	ret = rcm_check_conn(priv, conn,
@@ -212,7 +212,7 @@ int rcm_accept(struct rcm_id *priv, struct rdma_conn_param *conn)
 	rcm_take_qp(priv, conn);
 	ret = transport->accept(priv, conn);
 	if (ret) {
-		rcm_id_blame(priv, RCM_STEP_CONNECT, ret, 0);
+		rcm_id_blame(priv, RCM_STEP_SEND, ret, 0);
 		rcm_id_move(priv, RCM_OP_ACCEPT_FAIL);
 		transport->reject(priv, 0, NULL, 0);
 	}
@@ -231,12 +231,14 @@ int rcm_establish(struct rcm_id *priv)
 {
 	int ret;
 
-	ret = rcm_state_next(priv->state, RCM_OP_ESTABLISH);
-	if (ret < 0)
-		return ret;
-	ret = priv->device->transport->establish(priv);
+	ret = rcm_id_allows(priv, RCM_OP_ESTABLISH);
 	if (ret)
 		return ret;
+	ret = priv->device->transport->establish(priv);
+	if (ret) {
+		rcm_id_blame(priv, RCM_STEP_SEND, ret, 0);
+		return ret;
+	}
 	return rcm_id_move(priv, RCM_OP_ESTABLISH);
 }
 
@@ -256,16 +258,18 @@ int rcm_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason)
 	const struct rcm_transport *transport;
 	int ret;
 
-	ret = rcm_state_next(priv->state, RCM_OP_REJECT);
-	if (ret < 0)
+	ret = rcm_id_allows(priv, RCM_OP_REJECT);
+	if (ret)
 		return ret;
 	transport = priv->device->transport;
 	if (len > rcm_max_data(priv, transport->max_reject_data,
 			       transport->max_ud_reply_data))
 		return -EINVAL;
 	ret = transport->reject(priv, reason, data, len);
-	if (ret)
+	if (ret) {
+		rcm_id_blame(priv, RCM_STEP_SEND, ret, 0);
 		return ret;
+	}
 	return rcm_id_move(priv, RCM_OP_REJECT);
 }
 
@@ -280,11 +284,14 @@ int rcm_disconnect(struct rcm_id *priv)
 {
 	int ret;
 
-	ret = rcm_id_move(priv, RCM_OP_DISCONNECT);
+	ret = rcm_id_allows(priv, RCM_OP_DISCONNECT);
 	if (ret)
 		return ret;
-	if (!priv->cm)
+	rcm_id_move(priv, RCM_OP_DISCONNECT);
+	if (!priv->cm) {
+		rcm_id_blame(priv, RCM_STEP_STATE, -EINVAL, 0);
 		return -EINVAL;
+	}
 	return priv->device->transport->disconnect(priv);
 }
 
@@ -318,6 +325,7 @@ void rcm_notify_done(struct rcm_id *priv)
 {
 	if (!priv->notified)
 		return;
+	/* Pairs with smp_load_acquire() of rcm_cm_destroy(). */
 	smp_store_release(&priv->notified, false);
 	/* Pairs with set_current_state() of rcm_cm_destroy()'s wait. */
 	smp_mb();
@@ -340,6 +348,7 @@ void rcm_cm_destroy(struct rcm_id *priv, struct rcm_device *device,
 		    struct ib_cm_id *cm)
 {
 	wait_var_event_timeout(&priv->notified,
+			       /* Pairs with rcm_notify_done(). */
 			       !smp_load_acquire(&priv->notified), HZ);
 	device->transport->destroy(cm);
 }

@@ -129,8 +129,10 @@ static int rcm_mcast_check(struct rcm_id *priv, const union rcm_addr *addr,
 		return -ENODEV;
 	if (!priv->device || priv->id.qp_type != IB_QPT_UD ||
 	    (priv->state != RCM_STATE_BOUND &&
-	     priv->state != RCM_STATE_ADDR_RESOLVED))
+	     priv->state != RCM_STATE_ADDR_RESOLVED)) {
+		rcm_id_blame(priv, RCM_STEP_STATE, -EINVAL, 0);
 		return -EINVAL;
+	}
 	if (!rcm_addr_is_multicast(addr) || !number)
 		return -EINVAL;
 	return rcm_mcast_find(priv, number) ? -EEXIST : 0;
@@ -166,8 +168,10 @@ int rcm_mcast_join(struct rcm_id *priv, const union rcm_addr *addr,
 		return ret;
 	rcm_set_qkey(priv, 0);
 	ndev = rcm_mcast_ndev(priv);
-	if (IS_ERR(ndev))
-		return PTR_ERR(ndev);
+	if (IS_ERR(ndev)) {
+		ret = PTR_ERR(ndev);
+		goto err;
+	}
 
 	ret = -ENOMEM;
 	mcast = kzalloc(sizeof(*mcast), GFP_KERNEL_ACCOUNT);
@@ -200,6 +204,9 @@ err_free:
 	kfree(mcast);
 err_ndev:
 	dev_put(ndev);
+err:
+	if (ret != -ENOMEM)
+		rcm_id_blame(priv, RCM_STEP_MULTICAST, ret, 0);
 	return ret;
 }
 

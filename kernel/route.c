@@ -100,9 +100,10 @@ int rcm_resolve_route(struct rcm_id *priv, unsigned int timeout_ms)
 {
 	int ret;
 
-	ret = rcm_id_move(priv, RCM_OP_RESOLVE_ROUTE);
+	ret = rcm_id_allows(priv, RCM_OP_RESOLVE_ROUTE);
 	if (ret)
 		return ret;
+	rcm_id_move(priv, RCM_OP_RESOLVE_ROUTE);
 
 	ret = rcm_route_roce(priv);
 	if (ret) {

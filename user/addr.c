@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rcm/librcm.h>
+
 #include "rcm_user.h"
 
 /* InfiniBand specification, selector of a path record member: exactly. */
@@ -118,8 +120,17 @@ static int rcm_apply_device(struct rcm_id *id, const struct rcm_endpoint *ep)
 	if (id->dev || !rcm_endpoint_has_device(ep))
 		return 0;
 	dev = rcm_device_get(ep);
-	if (!dev)
-		return -1;
+	if (!dev) {
+		struct rcm_reason reason = {
+			.step = RCM_STEP_OPEN,
+			.error = -errno,
+			.ifindex = ep->ifindex,
+			.detail = ep->ibdev_index,
+		};
+
+		rcm_id_set_reason(id, &reason);
+		return rcm_fail(-reason.error);
+	}
 	id->dev = dev;
 	id->id.verbs = dev->verbs;
 	id->id.pd = dev->pd;
@@ -180,13 +191,14 @@ static_assert(offsetof(struct rcm_bind, handle) ==
 
 /*
  * Gives a command that makes the kernel's identifier on the way, unless it is
- * there.  @id's lock is held.
+ * there.  @id's lock is held.  @reason is in @cmd.
  */
-static int rcm_create_ioctl(struct rcm_id *id, unsigned long nr, void *cmd)
+static int rcm_create_ioctl(struct rcm_id *id, unsigned long nr, void *cmd,
+			    const struct rcm_reason *reason)
 {
 	struct rcm_channel *ch = rcm_id_channel(id);
 	struct rcm_bind target;
-	int ret;
+	int ret, error;
 
 	memcpy(&target, cmd, RCM_TARGET_SIZE);
 	target.handle = id->ref->handle;
@@ -203,6 +215,12 @@ static int rcm_create_ioctl(struct rcm_id *id, unsigned long nr, void *cmd)
 	ret = rcm_id_ioctl(id, nr, cmd);
 	memcpy(&target, cmd, RCM_TARGET_SIZE);
 	rcm_channel_publish(ch, id->ref, ret ? 0 : target.handle);
+	/* Nothing is left that the kernel could be asked about later. */
+	if (ret) {
+		error = errno;
+		rcm_id_set_reason(id, reason);
+		errno = error;
+	}
 	return ret;
 }
 
@@ -213,7 +231,7 @@ static int rcm_bind(struct rcm_id *id, struct sockaddr *addr, socklen_t len)
 
 	memcpy(&cmd.addr, addr, len);
 	pthread_mutex_lock(&id->lock);
-	ret = rcm_create_ioctl(id, RCM_BIND, &cmd);
+	ret = rcm_create_ioctl(id, RCM_BIND, &cmd, &cmd.out_reason);
 	pthread_mutex_unlock(&id->lock);
 	if (!ret)
 		rcm_apply_addr(&id->id.route.addr.src_storage, &cmd.addr);
@@ -257,7 +275,11 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 	/* As before, so that it can be bound to another device's address. */
 	error = errno;
 	if (fresh) {
+		struct rcm_reason reason;
+
+		rcm_last_reason(id, &reason);
 		rcm_id_unmake(priv);
+		rcm_id_set_reason(priv, &reason);
 		memset(&id->route.addr, 0, sizeof(id->route.addr));
 	}
 	return rcm_fail(error);
@@ -280,7 +302,7 @@ static int rcm_resolve_addr(struct rcm_id *id, const struct sockaddr *src,
 	pthread_mutex_lock(&id->lock);
 	/* Before the command, whose event another thread may get at once. */
 	memcpy(stored, &cmd.dst, rcm_addr_len(dst));
-	ret = rcm_create_ioctl(id, RCM_RESOLVE_ADDR, &cmd);
+	ret = rcm_create_ioctl(id, RCM_RESOLVE_ADDR, &cmd, &cmd.out_reason);
 	if (ret)
 		*stored = old;
 	pthread_mutex_unlock(&id->lock);
@@ -350,8 +372,8 @@ int rcm_resolve_route(struct rcm_id *id, int timeout_ms)
  */
 int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 {
-	if (!id || !rcm_id_handle(to_rcm_id(id)))
-		return rcm_fail(EINVAL);
+	if (!rcm_id_started(id))
+		return -1;
 	if (rcm_resolve_route(to_rcm_id(id), timeout_ms))
 		return -1;
 	return rcm_complete(to_rcm_id(id));

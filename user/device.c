@@ -124,7 +124,7 @@ static void rcm_devices_close_idle(void)
 	}
 }
 
-/* What the caller can do something about; otherwise there is no device. */
+/* A negative errno: what the caller can do something about, or no device. */
 static int rcm_open_errno(int error)
 {
 	switch (error) {
@@ -133,9 +133,9 @@ static int rcm_open_errno(int error)
 	case EMFILE:
 	case ENFILE:
 	case ENOMEM:
-		return error;
+		return -error;
 	default:
-		return ENODEV;
+		return -ENODEV;
 	}
 }
 
@@ -156,7 +156,7 @@ static int rcm_verbs_open(struct ibv_device *ibdev, struct ibv_context **out)
 	return rcm_open_errno(error);
 }
 
-/* 0, or an errno. */
+/* 0, or a negative errno. */
 static int rcm_device_open(struct rcm_device *dev, struct ibv_device *ibdev)
 {
 	struct ibv_device_attr attr;
@@ -168,7 +168,7 @@ static int rcm_device_open(struct rcm_device *dev, struct ibv_device *ibdev)
 	if (ibv_query_device(dev->verbs, &attr)) {
 		ibv_close_device(dev->verbs);
 		dev->verbs = NULL;
-		return ENODEV;
+		return -ENODEV;
 	}
 	dev->inode = rcm_device_inode(ibdev);
 	dev->driver = rcm_verbs_driver(dev->verbs);
@@ -210,7 +210,7 @@ static int rcm_device_add(struct ibv_device *ibdev, struct rcm_device **out)
 
 	dev = calloc(1, sizeof(*dev));
 	if (!dev)
-		return ENOMEM;
+		return -ENOMEM;
 	dev->guid = ibv_get_device_guid(ibdev);
 	dev->index = ibv_get_device_index(ibdev);
 	dev->opening = true;
@@ -252,7 +252,7 @@ static struct rcm_device *rcm_device_find(const struct rcm_endpoint *ep)
 	return NULL;
 }
 
-/* Opens a device unless it is open; the list is locked. 0, or an errno. */
+/* Opens a device unless it is open; the list is locked. 0, or a negative errno. */
 static int rcm_device_share(struct ibv_device *ibdev, struct rcm_device **out)
 {
 	struct rcm_endpoint ep = {
@@ -274,12 +274,12 @@ static int rcm_device_look_up(const struct rcm_endpoint *ep,
 			      struct rcm_device **out)
 {
 	struct ibv_device **list;
-	int error = ENODEV;
+	int error = -ENODEV;
 	int i;
 
 	list = ibv_get_device_list(NULL);
 	if (!list)
-		return errno == ENOMEM ? ENOMEM : ENODEV;
+		return errno == ENOMEM ? -ENOMEM : -ENODEV;
 	for (i = 0; list[i]; i++)
 		if (rcm_device_is(ibv_get_device_index(list[i]),
 				  ibv_get_device_guid(list[i]), ep))
@@ -336,7 +336,7 @@ struct rcm_device *rcm_device_get(const struct rcm_endpoint *ep)
 	return dev;
 
 err:
-	errno = error;
+	errno = -error;
 	return NULL;
 }
 
@@ -404,7 +404,7 @@ struct ibv_xrcd *rcm_device_xrcd(struct rcm_device *dev)
 struct ibv_context **rdma_get_devices(int *num_devices)
 {
 	struct ibv_context **devs = NULL;
-	int i, n, error = ENODEV, count = 0;
+	int i, n, error = -ENODEV, count = 0;
 	struct ibv_device **list;
 	struct rcm_device *dev;
 
@@ -434,7 +434,7 @@ struct ibv_context **rdma_get_devices(int *num_devices)
 	if (!count) {
 		free(devs);
 		devs = NULL;
-		errno = error;
+		errno = -error;
 	}
 out_list:
 	ibv_free_device_list(list);

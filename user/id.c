@@ -38,6 +38,8 @@ static struct rcm_id *rcm_id_alloc(struct rcm_channel *ch)
 		return NULL;
 	}
 	pthread_mutex_init(&id->lock, NULL);
+	pthread_mutex_init(&id->event_lock, NULL);
+	pthread_mutex_init(&id->reason_lock, NULL);
 	pthread_cond_init(&id->acked, NULL);
 	rcm_channel_get(ch);
 	id->id.channel = &ch->channel;
@@ -55,6 +57,8 @@ static void rcm_id_free(struct rcm_id *id)
 	if (id->dev)
 		rcm_device_put(id->dev);
 	pthread_cond_destroy(&id->acked);
+	pthread_mutex_destroy(&id->reason_lock);
+	pthread_mutex_destroy(&id->event_lock);
 	pthread_mutex_destroy(&id->lock);
 	rcm_mcast_free_all(id);
 	free(id->ep_attr);

@@ -4,6 +4,7 @@
  *
  * Locks, outermost first:
  *
+ *  id->event_lock	what an event says of the identifier is being noted
  *  id->lock	the identifier's handle, its acknowledgements
  *  channel->lock	the channel's table of handles
  *  the devices' lock, in device.c
@@ -107,7 +108,7 @@ struct rcm_channel {
  * @guid: node GUID, network order
  * @index: as in struct rcm_endpoint, negative when not known
  * @driver: number of its kernel driver, see uverbs.c; negative when not known
- * @error: why it could not be opened; then it is not in the list
+ * @error: why it could not be opened, a negative errno; then it is not listed
  * @refs: identifiers and lists that use it, and those who wait for @opening
  * @opening: a thread opens it, without the lock; nothing else is valid
  * @listed: rdma_get_devices() told of it
@@ -167,6 +168,8 @@ struct rcm_mcast {
  * @foreign: what the distribution's rsockets look at, see rsocket.c; second
  * @uid: its number, unique in the process
  * @lock: @ref's handle while it is being made, acknowledgements
+ * @event_lock: serialises what threads that read events of one identifier note
+ *	in it
  * @acked: signalled when an event was acknowledged
  * @ref: place in the table of @id.channel; handle 0 until the kernel has it
  * @dev: the RDMA device, or NULL
@@ -184,6 +187,9 @@ struct rcm_mcast {
  * @connect_len: bytes of it
  * @ep_pd: for the queue pairs of a passive endpoint's requests
  * @ep_attr: likewise, or NULL
+ * @reason_lock: protects @reason; nothing is locked inside
+ * @reason: why the library failed where the kernel had no part in it
+ * @has_reason: @reason is newer than what the kernel says; atomic
  * @mcasts: memberships of multicast groups; @lock
  * @last_mcast: number given last; @lock
  * @resolution: names being looked up, or what was found, or NULL; @lock
@@ -193,6 +199,7 @@ struct rcm_id {
 	__u64 foreign[RCM_FOREIGN_WORDS];
 	__u64 uid;
 	pthread_mutex_t lock;
+	pthread_mutex_t event_lock;
 	pthread_cond_t acked;
 	struct rcm_ref *ref;
 	struct rcm_device *dev;
@@ -210,6 +217,9 @@ struct rcm_id {
 	void *connect_data;
 	struct ibv_pd *ep_pd;
 	struct ibv_qp_init_attr *ep_attr;
+	pthread_mutex_t reason_lock;
+	struct rcm_reason reason;
+	bool has_reason;
 	struct rcm_mcast *mcasts;
 	__u32 last_mcast;
 	struct rcm_resolution *resolution;
@@ -329,6 +339,12 @@ void rcm_qp_error(struct rcm_id *id);
 /* event.c */
 int rcm_event_errno(const struct rdma_cm_event *event);
 void rcm_drop_event(struct rcm_id *id);
+
+/* reason.c */
+void rcm_id_set_reason(struct rcm_id *id, const struct rcm_reason *reason);
+void rcm_id_no_reason(struct rcm_id *id);
+int rcm_id_fail(struct rcm_id *id, enum rcm_step step, int error);
+bool rcm_id_started(struct rdma_cm_id *id);
 
 /* rsocket.c */
 void rcm_id_show_sync(struct rcm_id *id);
