@@ -19,10 +19,12 @@ packages() {
 			strace procps ;;
 	apps)	# the unmodified programs of selftests/apps
 		echo perftest qperf fio libfabric-bin ucx-utils dapl2-utils iperf qemu-system-x86 ;;
+	sanitize) # sanitize.sh
+		echo gcc valgrind libc6-dbg ;;
 	lint)
 		echo sparse cppcheck clang-format perl python3 git ;;
 	*)
-		die "packages.sh: unknown purpose '$1' (build kernel vm guest apps lint)" ;;
+		die "packages.sh: unknown purpose '$1' (build kernel vm guest apps sanitize lint)" ;;
 	esac
 }
 
