@@ -9,6 +9,9 @@ MAKEFLAGS += --no-print-directory
 ifneq ($(T),)
 export T
 endif
+ifneq ($(KERNELS),)
+export KERNELS
+endif
 
 VERSION := $(shell git -C $(TOP) describe --tags --always --dirty 2>/dev/null || echo 0.1)
 
@@ -20,6 +23,7 @@ multiarch := $(shell $(CC) -print-multiarch 2>/dev/null)
 libdir	?= $(prefix)/lib$(if $(multiarch),/$(multiarch))
 bindir	?= $(prefix)/bin
 includedir ?= $(prefix)/include
+mandir	?= $(prefix)/share/man
 pkgconfigdir ?= $(libdir)/pkgconfig
 udevdir	?= $(if $(filter /usr /usr/local,$(prefix)),/usr/lib/udev/rules.d,$(prefix)/lib/udev/rules.d)
 rcmlibdir = $(libdir)/rcm
@@ -66,10 +70,11 @@ help:
 	@echo
 	@echo 'Try (needs no RDMA hardware and no root; kernels come from Debian into ~/.cache/rcm):'
 	@echo '  make demo           an unmodified rping over rcm, on the distribution kernel in a VM'
-	@echo '  make check          lint and every test, on UML and in the VM; ends with the counts'
+	@echo '  make check          lint, every test on UML and in the VM, programs; ends with the counts'
+	@echo '    KERNELS="6.1 6.12 7.x"  every test on each of these, not a few on the last two'
 	@echo '  make check-fast     the tests on UML alone: KUnit and selftests under KASAN'
 	@echo '  make check-vm       the tests in the VM alone: selftests and both managers side by side'
-	@echo '  make check-apps     unmodified programs over rcm, in the VM: rdmacm-utils, perftest, fio ...'
+	@echo '  make check-apps     unmodified programs over rcm, in the VM: rdmacm-utils, perftest, MPI ...'
 	@echo '    T=PATTERN         of these only tests whose name matches, like T="interop_*"'
 	@echo '    VERBOSE=1         with the console of the kernel under test'
 	@echo '  make lint           checkpatch, sparse, cppcheck, clang-format, W=1, licences'
@@ -78,9 +83,9 @@ help:
 	@echo '  make clean-cache    remove ~/.cache/rcm: kernels, sources, logs'
 	@echo
 	@echo 'Install (honours DESTDIR, PREFIX=$(PREFIX), libdir, bindir):'
-	@echo '  make install        module, library, headers, udev rule, rcm-run'
+	@echo '  make install        module, library, headers, udev rule, rcm-run, man pages'
 	@echo '  make uninstall      remove them'
-	@echo '  make install-lib, install-module   one without the other'
+	@echo '  make install-lib, install-module, install-man   one without the others'
 	@echo '    The library goes to $$(libdir)/rcm, where nothing finds it by accident:'
 	@echo '    "rcm-run PROGRAM" runs PROGRAM on it.'
 
@@ -144,9 +149,10 @@ FORCE:
 
 # --- install
 
-.PHONY: install uninstall install-lib uninstall-lib install-module uninstall-module
-install: install-module install-lib
-uninstall: uninstall-module uninstall-lib
+.PHONY: install uninstall install-lib uninstall-lib install-module uninstall-module \
+	install-man uninstall-man
+install: install-module install-lib install-man
+uninstall: uninstall-module uninstall-lib uninstall-man
 
 install-lib: lib $(BUILD)/user/rcm.pc
 	$(INSTALL) -d $(DESTDIR)$(rcmlibdir) $(DESTDIR)$(bindir) $(DESTDIR)$(pkgconfigdir) \
@@ -170,6 +176,23 @@ uninstall-lib:
 	-rmdir $(DESTDIR)$(rcmlibdir) $(DESTDIR)$(includedir)/rcm 2>/dev/null
 	$(if $(DESTDIR),,-ldconfig)
 
+# Each name of a page's first section is one to find it by
+man_pages := $(sort $(wildcard Documentation/man/*.[1-9]))
+man_names = for page in $(man_pages); do \
+	section=$${page\#\#*.} name=$$(basename $${page%.*}); \
+	for n in $$(sed -n 's/^\.Nm \([^ ]*\).*/\1/p; /^\.Nd/q' $$page); do \
+		$(1); \
+	done; done
+
+install-man:
+	@$(call man_names,[ $$n != $$name ] || $(INSTALL) -D -m 644 $$page \
+		$(DESTDIR)$(mandir)/man$$section/$$n.$$section || exit 1)
+	@$(call man_names,[ $$n = $$name ] || \
+		ln -sfn $$name.$$section $(DESTDIR)$(mandir)/man$$section/$$n.$$section || exit 1)
+
+uninstall-man:
+	@$(call man_names,rm -f $(DESTDIR)$(mandir)/man$$section/$$n.$$section)
+
 install-module: module
 	$(INSTALL) -D -m 644 $(kbuild_dir)/rcm.ko $(DESTDIR)/lib/modules/$(krelease)/updates/rcm.ko
 	$(if $(DESTDIR),,depmod $(krelease))
@@ -184,7 +207,7 @@ uninstall-module:
 demo:
 	@selftests/demo/demo.sh
 check:
-	@selftests/rig/check.sh lint uml vm
+	@selftests/rig/check.sh all
 check-fast:
 	@selftests/rig/check.sh uml
 check-vm:
@@ -200,7 +223,7 @@ selftests:
 
 # --- the library and its test programs with sanitizers, for selftests/sanitize.sh
 
-sanitized := lib_threads lib_sync lib_own_qp lib_udp lib_ports
+sanitized := lib_concurrent lib_sync lib_own_qp lib_udp lib_ports
 sanitize_asan := -fsanitize=address,undefined -fno-omit-frame-pointer
 sanitize_tsan := -fsanitize=thread
 sanitize_plain :=
@@ -210,7 +233,7 @@ sanitize_cc = $(CC) -O1 -g -Wall -Wextra -D_GNU_SOURCE -Iuapi -Iuser/include \
 .PHONY: sanitizers
 sanitizers: $(foreach s,asan tsan,$(BUILD)/$s/librdmacm.so.1 \
 		$(sanitized:%=$(BUILD)/$s/%)) \
-	$(foreach s,asan tsan plain,$(BUILD)/$s/plant) $(BUILD)/plain/lib_threads
+	$(foreach s,asan tsan plain,$(BUILD)/$s/plant) $(BUILD)/plain/lib_concurrent
 
 $(BUILD)/asan/librdmacm.so.1 $(BUILD)/tsan/librdmacm.so.1: $(lib_sources) \
 		$(wildcard user/*.h user/include/*/*.h uapi/*/*.h) $(lib_map) Makefile

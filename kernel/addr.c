@@ -19,6 +19,7 @@
 #include <net/route.h>
 
 #include "addr.h"
+#include "compat.h"
 #include "rcm_priv.h"
 
 #define RCM_WAIT_BITS 8
@@ -208,7 +209,7 @@ static int rcm_addr_try6(struct rcm_addr_req *req)
 	struct dst_entry *dst;
 	int ret;
 
-	dst = ipv6_stub->ipv6_dst_lookup_flow(req->net, NULL, &fl6, NULL);
+	dst = rcm_ip6_dst_lookup(req->net, &fl6);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
 

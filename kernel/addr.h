@@ -39,6 +39,7 @@ bool rcm_addr_is_multicast(const union rcm_addr *addr);
 bool rcm_addr_equal(const union rcm_addr *a, const union rcm_addr *b);
 __be16 rcm_addr_port(const union rcm_addr *addr);
 void rcm_addr_set_port(union rcm_addr *addr, __be16 port);
+void rcm_addr_unmap(union rcm_addr *addr);
 void rcm_addr_to_gid(const union rcm_addr *addr, union ib_gid *gid);
 u32 rcm_addr_hash(const union rcm_addr *addr, u32 seed);
 

@@ -229,6 +229,26 @@ void rcm_addr_set_port(union rcm_addr *addr, __be16 port)
 EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_set_port);
 
 /**
+ * rcm_addr_unmap - an IPv4 address that was written as an IPv6 one
+ * @addr: an address; ::ffff:a.b.c.d becomes a.b.c.d, any other stays
+ *
+ * Context: any; takes no lock.
+ */
+void rcm_addr_unmap(union rcm_addr *addr)
+{
+	union rcm_addr v4 = {};
+
+	if (addr->sa.sa_family != AF_INET6 ||
+	    !ipv6_addr_v4mapped(&addr->sin6.sin6_addr))
+		return;
+	v4.sin.sin_family = AF_INET;
+	v4.sin.sin_port = addr->sin6.sin6_port;
+	v4.sin.sin_addr.s_addr = addr->sin6.sin6_addr.s6_addr32[3];
+	*addr = v4;
+}
+EXPORT_SYMBOL_FOR_RCM_TEST(rcm_addr_unmap);
+
+/**
  * rcm_addr_to_gid - the RoCE v2 GID of an address
  * @addr: an address
  * @gid: on return an IPv4 address as an IPv4-mapped one, an IPv6 address as

@@ -39,6 +39,17 @@ static int rcm_check_conn(struct rcm_id *priv, struct rdma_conn_param *conn,
 	return 0;
 }
 
+/* The queue pair that a connection is to have, when that matters. */
+static int rcm_check_qp(struct rcm_id *priv, const struct rdma_conn_param *conn)
+{
+	const struct rcm_transport *transport = priv->device->transport;
+
+	if (!transport->check_qp)
+		return 0;
+	return transport->check_qp(priv,
+				   priv->id.qp ? priv->qp_num : conn->qp_num);
+}
+
 static void rcm_take_qp(struct rcm_id *priv, const struct rdma_conn_param *conn)
 {
 	if (!priv->id.qp) {
@@ -87,7 +98,7 @@ void rcm_connect_timed_out(struct work_struct *work)
 	struct rcm_id *priv = container_of(to_delayed_work(work), struct rcm_id,
 					   connect_timer);
 	struct rcm_device *device = NULL;
-	struct ib_cm_id *cm = NULL;
+	void *cm = NULL;
 
 	mutex_lock(&priv->mutex);
 	if (priv->state != RCM_STATE_REQ_SENT)
@@ -168,6 +179,8 @@ int rcm_connect(struct rcm_id *priv, struct rdma_conn_param *conn)
 	ret = rcm_check_conn(priv, conn,
 			     rcm_max_data(priv, transport->max_connect_data,
 					  transport->max_ud_request_data));
+	if (!ret)
+		ret = rcm_check_qp(priv, conn);
 	if (ret)
 		return ret;
 
@@ -175,7 +188,8 @@ int rcm_connect(struct rcm_id *priv, struct rdma_conn_param *conn)
 	rcm_take_qp(priv, conn);
 	ret = transport->connect(priv, conn);
 	if (ret) {
-		rcm_id_blame(priv, RCM_STEP_SEND, ret, 0);
+		rcm_id_blame(priv, RCM_STEP_SEND,
+			     ret == -ERESTARTSYS ? -EINTR : ret, 0);
 		rcm_id_move(priv, RCM_OP_CONNECT_FAIL);
 		return ret;
 	}
@@ -205,6 +219,8 @@ int rcm_accept(struct rcm_id *priv, struct rdma_conn_param *conn)
 	ret = rcm_check_conn(priv, conn,
 			     rcm_max_data(priv, transport->max_accept_data,
 					  transport->max_ud_reply_data));
+	if (!ret)
+		ret = rcm_check_qp(priv, conn);
 	if (ret)
 		return ret;
 
@@ -311,6 +327,8 @@ int rcm_notify(struct rcm_id *priv, enum ib_event_type event)
 		return -ENODEV;
 	if (!priv->cm)
 		return -EINVAL;
+	if (!priv->device->transport->notify)
+		return 0;
 	ret = priv->device->transport->notify(priv, event);
 	if (!ret && event == IB_EVENT_COMM_EST)
 		WRITE_ONCE(priv->notified, true);
@@ -344,8 +362,7 @@ void rcm_notify_done(struct rcm_id *priv)
  *
  * Context: process; sleeps. The identifier's mutex is not held.
  */
-void rcm_cm_destroy(struct rcm_id *priv, struct rcm_device *device,
-		    struct ib_cm_id *cm)
+void rcm_cm_destroy(struct rcm_id *priv, struct rcm_device *device, void *cm)
 {
 	wait_var_event_timeout(&priv->notified,
 			       /* Pairs with rcm_notify_done(). */

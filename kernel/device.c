@@ -65,19 +65,6 @@ static bool rcm_device_link(struct rcm_id *priv, struct rcm_device *device,
 	return true;
 }
 
-static const struct ib_gid_attr *rcm_port_gid(struct ib_device *ib, u32 port,
-					      const union ib_gid *gid,
-					      struct net_device *ndev)
-{
-	enum ib_gid_type type = rdma_protocol_roce_udp_encap(ib, port) ?
-					IB_GID_TYPE_ROCE_UDP_ENCAP :
-					IB_GID_TYPE_ROCE;
-
-	if (!rdma_protocol_roce(ib, port))
-		return ERR_PTR(-ENODEV);
-	return rdma_find_gid_by_port(ib, gid, type, port, ndev);
-}
-
 /* Is the device made on the interface?  Then it has a GID for it, the first. */
 static bool rcm_port_is_on(struct ib_device *ib, u32 port,
 			   const struct net_device *ndev)
@@ -103,15 +90,15 @@ struct rcm_device_why {
 };
 
 static bool rcm_device_try(struct rcm_id *priv, struct rcm_device *device,
-			   const union ib_gid *gid, struct net_device *ndev,
-			   struct rcm_device_why *why)
+			   struct net_device *ndev, struct rcm_device_why *why)
 {
 	bool ours = rdma_dev_access_netns(device->ib, priv->net);
 	const struct ib_gid_attr *attr;
 	u32 port;
 
 	rdma_for_each_port(device->ib, port) {
-		attr = rcm_port_gid(device->ib, port, gid, ndev);
+		attr = device->transport->find_gid(device->ib, port,
+						   rcm_src(priv), ndev);
 		if (IS_ERR(attr)) {
 			if (ours && rcm_port_is_on(device->ib, port, ndev)) {
 				why->step = RCM_STEP_GID;
@@ -145,17 +132,14 @@ int rcm_device_attach(struct rcm_id *priv, int ifindex)
 	struct rcm_device_why why = { .step = RCM_STEP_DEVICE };
 	struct rcm_device *device;
 	struct net_device *ndev;
-	union ib_gid gid;
 	int ret = -ENODEV;
-
-	rcm_addr_to_gid(rcm_src(priv), &gid);
 
 	rcu_read_lock();
 	ndev = dev_get_by_index_rcu(priv->net, ifindex);
 	if (!ndev)
 		goto out;
 	list_for_each_entry_rcu(device, &rcm_devices, node) {
-		if (rcm_device_try(priv, device, &gid, ndev, &why)) {
+		if (rcm_device_try(priv, device, ndev, &why)) {
 			ret = 0;
 			break;
 		}
@@ -180,16 +164,17 @@ int rcm_device_attach_child(struct rcm_id *priv, struct rcm_device *device,
 			    u32 port_num, const struct ib_gid_attr *sgid_attr)
 {
 	struct net_device *ndev;
-	int ifindex = 0;
+	int ifindex;
 
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(sgid_attr);
-	if (!IS_ERR(ndev))
-		ifindex = ndev->ifindex;
+	ifindex = IS_ERR(ndev) ?
+			  rcm_addr_local_ifindex(priv->net, rcm_src(priv)) :
+			  ndev->ifindex;
 	rcu_read_unlock();
 
 	rdma_hold_gid_attr(sgid_attr);
-	if (rcm_device_link(priv, device, port_num, sgid_attr, ifindex))
+	if (rcm_device_link(priv, device, port_num, sgid_attr, max(ifindex, 0)))
 		return 0;
 	rdma_put_gid_attr(sgid_attr);
 	return -ENODEV;
@@ -199,7 +184,7 @@ int rcm_device_attach_child(struct rcm_id *priv, struct rcm_device *device,
 struct rcm_hold {
 	struct rcm_device *device;
 	const struct ib_gid_attr *sgid_attr;
-	struct ib_cm_id *cm;
+	void *cm;
 };
 
 /* Takes everything of the device off the identifier, to be let go later. */
@@ -290,24 +275,34 @@ static struct rcm_id *rcm_device_first_id(struct rcm_device *device)
 	return found;
 }
 
-static int rcm_device_add(struct ib_device *ib)
+/* All ports of a device are of one kind. */
+static const struct rcm_transport *rcm_device_transport(struct ib_device *ib)
 {
-	struct rcm_device *device;
 	u32 port;
 
 	rdma_for_each_port(ib, port) {
 		if (rdma_protocol_roce(ib, port) && rdma_cap_ib_cm(ib, port))
-			goto usable;
+			return &rcm_transport_ib;
+		if (rdma_protocol_iwarp(ib, port) && rdma_cap_iw_cm(ib, port))
+			return &rcm_transport_iw;
 	}
-	return -EOPNOTSUPP;
+	return NULL;
+}
 
-usable:
+static int rcm_device_add(struct ib_device *ib)
+{
+	const struct rcm_transport *transport = rcm_device_transport(ib);
+	struct rcm_device *device;
+
+	if (!transport)
+		return -EOPNOTSUPP;
+
 	device = kzalloc(sizeof(*device), GFP_KERNEL);
 	if (!device)
 		return -ENOMEM;
 
 	device->ib = ib;
-	device->transport = &rcm_transport_ib;
+	device->transport = transport;
 	refcount_set(&device->refs, 1);
 	init_completion(&device->released);
 	spin_lock_init(&device->lock);

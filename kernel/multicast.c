@@ -135,6 +135,8 @@ static int rcm_mcast_check(struct rcm_id *priv, const union rcm_addr *addr,
 	}
 	if (!rcm_addr_is_multicast(addr) || !number)
 		return -EINVAL;
+	if (!rdma_protocol_roce(priv->device->ib, priv->id.port_num))
+		return -ENOSYS;
 	return rcm_mcast_find(priv, number) ? -EEXIST : 0;
 }
 
@@ -150,7 +152,7 @@ static int rcm_mcast_check(struct rcm_id *priv, const union rcm_addr *addr,
  *
  * Context: process; takes the rtnl lock.
  * Return: 0; -EINVAL for an identifier or address that is not fit; -EEXIST
- * when @number is in use; -ENODEV; -ENOMEM.
+ * when @number is in use; -ENOSYS on iWARP; -ENODEV; -ENOMEM.
  */
 int rcm_mcast_join(struct rcm_id *priv, const union rcm_addr *addr,
 		   bool send_only, u32 number)

@@ -37,9 +37,15 @@ static void rcm_qp_attr_kind(struct rcm_id *priv, struct ib_qp_attr *attr,
 	}
 }
 
-/* INIT, as long as there is no connection to take it from. */
-static int rcm_qp_attr_fresh(struct rcm_id *priv, struct ib_qp_attr *attr,
-			     int *mask)
+/**
+ * rcm_qp_attr_fresh - attributes for INIT, without a connection
+ * @priv: identifier with a device that has P_Keys, with its mutex held
+ * @attr: qp_state says which state; the others are written as @mask tells
+ * @mask: IB_QP_* mask, written
+ *
+ * Return: 0; -EINVAL for another state than INIT.
+ */
+int rcm_qp_attr_fresh(struct rcm_id *priv, struct ib_qp_attr *attr, int *mask)
 {
 	int ret;
 
@@ -77,9 +83,7 @@ int rcm_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr, int *mask)
 	if (!priv->device)
 		return -EINVAL;
 
-	ret = priv->cm && priv->id.qp_type != IB_QPT_UD ?
-		      priv->device->transport->init_qp_attr(priv, attr, mask) :
-		      rcm_qp_attr_fresh(priv, attr, mask);
+	ret = priv->device->transport->init_qp_attr(priv, attr, mask);
 	if (ret)
 		return ret;
 

@@ -33,7 +33,6 @@
 
 struct rcm_id;
 struct rcm_transport;
-struct ib_cm_id;
 
 /**
  * struct rcm_device - an RDMA device that identifiers can use
@@ -66,7 +65,7 @@ struct rcm_device {
  * @owner: the listening identifier
  * @device_node: on rcm_device.listens
  * @owner_node: on rcm_id.listens
- * @cm: the transport's own object
+ * @cm: the transport's own object, or %NULL where no request can come
  *
  * Both lists are protected by rcm_device_mutex.
  */
@@ -75,7 +74,7 @@ struct rcm_listener {
 	struct rcm_id *owner;
 	struct list_head device_node;
 	struct list_head owner_node;
-	struct ib_cm_id *cm;
+	void *cm;
 };
 
 /**
@@ -156,7 +155,7 @@ struct rcm_id {
 	struct rcm_device *device;
 	struct list_head device_node;
 	const struct ib_gid_attr *sgid_attr;
-	struct ib_cm_id *cm;
+	void *cm;
 	struct sa_path_rec path;
 	int ifindex;
 	u8 hop_limit;
@@ -179,34 +178,46 @@ struct rcm_id {
 /**
  * struct rcm_transport - how connections are made on a kind of device
  * @name: for people
+ * @has_path: a path record describes the way to the peer
  * @max_connect_data: private data that a request can carry, bytes
  * @max_accept_data: likewise an acceptance
  * @max_reject_data: likewise a rejection
  * @max_ud_request_data: likewise a datagram identifier's request
  * @max_ud_reply_data: likewise the answer to it
+ * @find_gid: what a port has for a local address on an interface, with a
+ *	reference; an ERR_PTR when it has nothing
  * @listen: start to listen on listen->device; 0 or a negative errno
  * @unlisten: undo it; waits for requests being handled, may sleep
+ * @check_qp: 0 when a queue pair of this number can be connected; %NULL when
+ *	the number is only passed on
  * @connect: send a request; makes priv->cm
  * @accept: accept the request of priv->cm
- * @establish: confirm the peer's acceptance
+ * @establish: confirm the peer's acceptance; %NULL where it needs none
  * @reject: refuse
  * @disconnect: ask to disconnect, or answer the peer's request
- * @notify: tell of an event on the queue pair
- * @init_qp_attr: attributes for qp_attr->qp_state, once priv->cm is there
+ * @notify: tell of an event on the queue pair; %NULL where none is of interest
+ * @init_qp_attr: attributes for qp_attr->qp_state, before and after priv->cm
+ *	is there
  * @destroy: let go of what was priv->cm; waits for callbacks, may sleep
  *
- * @listen is called with rcm_device_mutex held, @unlisten and @destroy with no
- * lock, the others with rcm_id.mutex held.
+ * @find_gid is called with the RCU read lock held, @listen with
+ * rcm_device_mutex, @unlisten and @destroy with no lock, the others with
+ * rcm_id.mutex held.
  */
 struct rcm_transport {
 	const char *name;
+	bool has_path;
 	u8 max_connect_data;
 	u8 max_accept_data;
 	u8 max_reject_data;
 	u8 max_ud_request_data;
 	u8 max_ud_reply_data;
+	const struct ib_gid_attr *(*find_gid)(struct ib_device *ib, u32 port,
+					      const union rcm_addr *addr,
+					      struct net_device *ndev);
 	int (*listen)(struct rcm_listener *listen, u16 ps, u16 port);
 	void (*unlisten)(struct rcm_listener *listen);
+	int (*check_qp)(struct rcm_id *priv, u32 qp_num);
 	int (*connect)(struct rcm_id *priv, const struct rdma_conn_param *conn);
 	int (*accept)(struct rcm_id *priv, const struct rdma_conn_param *conn);
 	int (*establish)(struct rcm_id *priv);
@@ -215,7 +226,7 @@ struct rcm_transport {
 	int (*notify)(struct rcm_id *priv, enum ib_event_type event);
 	int (*init_qp_attr)(struct rcm_id *priv, struct ib_qp_attr *attr,
 			    int *mask);
-	void (*destroy)(struct ib_cm_id *cm);
+	void (*destroy)(void *cm);
 };
 
 static inline struct rcm_id *rcm_id_of(struct rdma_cm_id *id)
@@ -317,12 +328,12 @@ int rcm_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason);
 int rcm_disconnect(struct rcm_id *priv);
 int rcm_notify(struct rcm_id *priv, enum ib_event_type event);
 void rcm_notify_done(struct rcm_id *priv);
-void rcm_cm_destroy(struct rcm_id *priv, struct rcm_device *device,
-		    struct ib_cm_id *cm);
+void rcm_cm_destroy(struct rcm_id *priv, struct rcm_device *device, void *cm);
 
 /* qp.c */
 int rcm_set_qkey(struct rcm_id *priv, u32 qkey);
 int rcm_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr, int *mask);
+int rcm_qp_attr_fresh(struct rcm_id *priv, struct ib_qp_attr *attr, int *mask);
 void rcm_qp_attr_all(struct rcm_id *priv, struct rcm_qp_attr *to);
 void rcm_qp_attr_ah(struct rcm_ah *to, const struct rdma_ah_attr *ah);
 void rcm_qp_attr_one(struct rcm_qp_attr *to, const struct ib_qp_attr *attr,
@@ -334,8 +345,9 @@ int rcm_mcast_join(struct rcm_id *priv, const union rcm_addr *addr,
 int rcm_mcast_leave(struct rcm_id *priv, u32 number);
 void rcm_mcast_leave_all(struct rcm_id *priv);
 
-/* transport_ib.c */
+/* transport_ib.c, transport_iw.c */
 extern const struct rcm_transport rcm_transport_ib;
+extern const struct rcm_transport rcm_transport_iw;
 
 /* net.c */
 struct rcm_port_space *rcm_net_port_space(struct net *net,

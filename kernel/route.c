@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The path to the peer.  On RoCE there is nobody to ask: it follows from the
- * addresses and the interface, so it is computed in the caller's context.
+ * addresses and the interface, so it is computed in the caller's context.  On
+ * iWARP the path is the TCP connection's own business.
  */
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
@@ -43,7 +44,7 @@ static __be32 rcm_flow_label(struct rcm_id *priv)
 	return cpu_to_be32(label);
 }
 
-static int rcm_route_roce(struct rcm_id *priv)
+static int rcm_route_compute(struct rcm_id *priv)
 {
 	struct sa_path_rec *path = &priv->path;
 	struct net_device *ndev;
@@ -105,7 +106,7 @@ int rcm_resolve_route(struct rcm_id *priv, unsigned int timeout_ms)
 		return ret;
 	rcm_id_move(priv, RCM_OP_RESOLVE_ROUTE);
 
-	ret = rcm_route_roce(priv);
+	ret = priv->device->transport->has_path ? rcm_route_compute(priv) : 0;
 	if (ret) {
 		rcm_id_blame(priv, RCM_STEP_PATH, ret, 0);
 		rcm_id_move(priv, RCM_OP_ROUTE_FAIL);
@@ -113,7 +114,8 @@ int rcm_resolve_route(struct rcm_id *priv, unsigned int timeout_ms)
 		return 0;
 	}
 
-	priv->id.route.path_rec = &priv->path;
+	if (priv->device->transport->has_path)
+		priv->id.route.path_rec = &priv->path;
 	rcm_id_move(priv, RCM_OP_ROUTE_OK);
 	rcm_id_report(priv, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
 	return 0;

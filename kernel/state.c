@@ -63,8 +63,8 @@ static const u8 rcm_table[RCM_OP_COUNT][RCM_STATE_COUNT] = {
 	[RCM_OP_REP_RCVD] = {
 		NEXT(REQ_SENT, REP_RCVD),
 	},
-	/* A datagram peer's answer needs no confirmation. */
-	[RCM_OP_SIDR_REP_RCVD] = {
+	/* The answer of a datagram or iWARP peer needs no confirmation. */
+	[RCM_OP_CONNECTED] = {
 		NEXT(REQ_SENT, ESTABLISHED),
 	},
 	[RCM_OP_ESTABLISH] = {
@@ -209,7 +209,7 @@ static const char *const rcm_op_names[RCM_OP_COUNT] = {
 	[RCM_OP_ACCEPT_FAIL] = "accept_fail",
 	[RCM_OP_REQ_RCVD] = "req_rcvd",
 	[RCM_OP_REP_RCVD] = "rep_rcvd",
-	[RCM_OP_SIDR_REP_RCVD] = "sidr_rep_rcvd",
+	[RCM_OP_CONNECTED] = "connected",
 	[RCM_OP_RTU_RCVD] = "rtu_rcvd",
 	[RCM_OP_REJ_RCVD] = "rej_rcvd",
 	[RCM_OP_NO_ANSWER] = "no_answer",

@@ -13,16 +13,6 @@
 #include "transport_ib.h"
 #include "wire.h"
 
-/* 4.096 us * 2^24 is 69 s: what an application may take for its answer. */
-#define RCM_IB_SERVICE_TIMEOUT 24
-
-/* Sent only when the peer repeats itself: "heard you, still thinking". */
-static void rcm_ib_delay_peer(struct ib_cm_id *cm)
-{
-	ib_send_cm_mra(cm, IB_CM_MRA_FLAG_DELAY | RCM_IB_SERVICE_TIMEOUT, NULL,
-		       0);
-}
-
 static void rcm_ib_rep_event(struct rdma_cm_event *event,
 			     const struct ib_cm_event *ib)
 {
@@ -68,7 +58,7 @@ static enum rcm_op rcm_ib_op(const struct ib_cm_event *ib)
 		return RCM_OP_REJ_RCVD;
 	case IB_CM_SIDR_REP_RECEIVED:
 		return ib->param.sidr_rep_rcvd.status == IB_SIDR_SUCCESS ?
-			       RCM_OP_SIDR_REP_RCVD :
+			       RCM_OP_CONNECTED :
 			       RCM_OP_REJ_RCVD;
 	case IB_CM_DREQ_RECEIVED:
 		return RCM_OP_DREQ_RCVD;
@@ -100,7 +90,7 @@ static void rcm_ib_event(struct rcm_id *priv, enum rcm_op op,
 	case RCM_OP_RTU_RCVD:
 		event->event = RDMA_CM_EVENT_ESTABLISHED;
 		break;
-	case RCM_OP_SIDR_REP_RCVD:
+	case RCM_OP_CONNECTED:
 		rcm_ib_ud_rep_event(priv, ib, event);
 		break;
 	case RCM_OP_REJ_RCVD:
@@ -157,7 +147,7 @@ int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 	rcm_connect_stop_timer(priv);
 	rcm_ib_event(priv, op, ib, &event);
 	if (op == RCM_OP_REP_RCVD)
-		rcm_ib_delay_peer(cm);
+		rcm_ib_prepare_mra(cm);
 
 	ret = rcm_id_dispatch(priv, &event);
 	rcm_ib_event_done(priv, &event);
@@ -309,7 +299,7 @@ static int rcm_ib_new_connection(struct rcm_id *listener, struct ib_cm_id *cm,
 		return ret;
 	}
 	if (request->qp_type != IB_QPT_UD)
-		rcm_ib_delay_peer(cm);
+		rcm_ib_prepare_mra(cm);
 	mutex_unlock(&priv->mutex);
 	return 0;
 }
@@ -344,6 +334,22 @@ static int rcm_ib_req_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 	mutex_unlock(&listener->mutex);
 	rcm_id_put(listener);
 	return ret;
+}
+
+/* The caller holds the RCU read lock. */
+static const struct ib_gid_attr *rcm_ib_find_gid(struct ib_device *ib, u32 port,
+						 const union rcm_addr *addr,
+						 struct net_device *ndev)
+{
+	enum ib_gid_type type = rdma_protocol_roce_udp_encap(ib, port) ?
+					IB_GID_TYPE_ROCE_UDP_ENCAP :
+					IB_GID_TYPE_ROCE;
+	union ib_gid gid;
+
+	if (!rdma_protocol_roce(ib, port))
+		return ERR_PTR(-ENODEV);
+	rcm_addr_to_gid(addr, &gid);
+	return rdma_find_gid_by_port(ib, &gid, type, port, ndev);
 }
 
 /* Listeners of one port on one device share a struct ib_cm_id. */
@@ -503,21 +509,32 @@ static int rcm_ib_notify(struct rcm_id *priv, enum ib_event_type event)
 static int rcm_ib_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr,
 			       int *mask)
 {
-	int ret = ib_cm_init_qp_attr(priv->cm, attr, mask);
+	int ret;
 
+	if (!priv->cm || priv->id.qp_type == IB_QPT_UD)
+		return rcm_qp_attr_fresh(priv, attr, mask);
+
+	ret = ib_cm_init_qp_attr(priv->cm, attr, mask);
 	/* ib_cm learns it only with our reply, the queue pair needs it before. */
 	if (!ret && attr->qp_state == IB_QPS_RTR)
 		attr->rq_psn = priv->psn;
 	return ret;
 }
 
+static void rcm_ib_destroy(void *cm)
+{
+	ib_destroy_cm_id(cm);
+}
+
 const struct rcm_transport rcm_transport_ib = {
 	.name = "ib_cm",
+	.has_path = true,
 	.max_connect_data = RCM_WIRE_REQ_DATA,
 	.max_accept_data = RCM_WIRE_REP_DATA,
 	.max_reject_data = RCM_WIRE_REJ_DATA,
 	.max_ud_request_data = RCM_WIRE_SIDR_REQ_DATA,
 	.max_ud_reply_data = RCM_WIRE_SIDR_REP_DATA,
+	.find_gid = rcm_ib_find_gid,
 	.listen = rcm_ib_listen,
 	.unlisten = rcm_ib_unlisten,
 	.connect = rcm_ib_connect,
@@ -527,5 +544,5 @@ const struct rcm_transport rcm_transport_ib = {
 	.disconnect = rcm_ib_disconnect,
 	.notify = rcm_ib_notify,
 	.init_qp_attr = rcm_ib_init_qp_attr,
-	.destroy = ib_destroy_cm_id,
+	.destroy = rcm_ib_destroy,
 };

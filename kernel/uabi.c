@@ -26,7 +26,7 @@ static int rcm_cmd_info(struct rcm_file *file, void *arg)
 			     RCM_FEATURE_RESOLVE_BOTH | RCM_FEATURE_DATAGRAM |
 			     RCM_FEATURE_MULTICAST | RCM_FEATURE_TRANSLATE |
 			     RCM_FEATURE_CONNECT_TIMEOUT |
-			     RCM_FEATURE_WRITE_EVENT;
+			     RCM_FEATURE_WRITE_EVENT | RCM_FEATURE_IWARP;
 	info->out_max_ids = rcm_file_max_ids();
 	info->out_max_backlog = RCM_MAX_BACKLOG;
 	memset(info->out_version, 0, sizeof(info->out_version));
@@ -38,6 +38,7 @@ static int rcm_cmd_info(struct rcm_file *file, void *arg)
  * struct rcm_uabi_cmd - a command
  * @size: of its structure as this kernel knows it, bytes
  * @min: of its first version
+ * @out: it has a result, to be written to the argument
  * @run: does it; gets the kernel's copy of the argument
  * @reason: offset of its struct rcm_reason, which is written when it fails, too;
  *	0 when it has none
@@ -48,6 +49,7 @@ struct rcm_uabi_cmd {
 	size_t size;
 	size_t min;
 	size_t reason;
+	bool out;
 	int (*run)(struct rcm_file *file, void *arg);
 	void (*undo)(struct rcm_file *file, void *arg);
 };
@@ -69,12 +71,13 @@ union rcm_uabi_arg {
 	struct rcm_write_event write_event;
 };
 
-#define RCM_UABI_CMD(nr, type, last, run_fn, undo_fn)                  \
+#define RCM_UABI_ENTRY(nr, type, last, has_out, run_fn, undo_fn)       \
 	[RCM_CMD_##nr - RCM_CMD_INFO] = {                              \
 		.size = sizeof(struct type) +                          \
 			BUILD_BUG_ON_ZERO(sizeof(struct type) >        \
 					  sizeof(union rcm_uabi_arg)), \
 		.min = offsetofend(struct type, last),                 \
+		.out = has_out,                                        \
 		.run = run_fn,                                         \
 		.undo = undo_fn,                                       \
 	}
@@ -84,10 +87,17 @@ union rcm_uabi_arg {
 	[RCM_CMD_##nr - RCM_CMD_INFO] = {                    \
 		.size = sizeof(struct type),                 \
 		.min = offsetofend(struct type, last),       \
+		.out = true,                                 \
 		.reason = offsetof(struct type, out_reason), \
 		.run = run_fn,                               \
 		.undo = undo_fn,                             \
 	}
+
+/* With a result, and without */
+#define RCM_UABI_CMD(nr, type, last, run_fn, undo_fn) \
+	RCM_UABI_ENTRY(nr, type, last, true, run_fn, undo_fn)
+#define RCM_UABI_IN(nr, type, last, run_fn) \
+	RCM_UABI_ENTRY(nr, type, last, false, run_fn, NULL)
 
 static const struct rcm_uabi_cmd rcm_uabi_cmds[] = {
 	RCM_UABI_CMD(INFO, rcm_info, out_version, rcm_cmd_info, NULL),
@@ -98,30 +108,27 @@ static const struct rcm_uabi_cmd rcm_uabi_cmds[] = {
 	RCM_UABI_CMD_REASON(BIND, rcm_bind, addr, rcm_cmd_bind, rcm_undo_bind),
 	RCM_UABI_CMD_REASON(RESOLVE_ADDR, rcm_resolve_addr, dst,
 			    rcm_cmd_resolve_addr, rcm_undo_bind),
-	RCM_UABI_CMD(RESOLVE_ROUTE, rcm_resolve_route, reserved,
-		     rcm_cmd_resolve_route, NULL),
-	RCM_UABI_CMD(LISTEN, rcm_listen, reserved, rcm_cmd_listen, NULL),
-	RCM_UABI_CMD(CONNECT, rcm_connect, conn, rcm_cmd_connect, NULL),
-	RCM_UABI_CMD(ACCEPT, rcm_accept, conn, rcm_cmd_accept, NULL),
-	RCM_UABI_CMD(ESTABLISH, rcm_establish, handle, rcm_cmd_establish, NULL),
-	RCM_UABI_CMD(REJECT, rcm_reject, private_data, rcm_cmd_reject, NULL),
-	RCM_UABI_CMD(DISCONNECT, rcm_disconnect, handle, rcm_cmd_disconnect,
-		     NULL),
-	RCM_UABI_CMD(NOTIFY, rcm_notify, reserved, rcm_cmd_notify, NULL),
+	RCM_UABI_IN(RESOLVE_ROUTE, rcm_resolve_route, reserved,
+		    rcm_cmd_resolve_route),
+	RCM_UABI_IN(LISTEN, rcm_listen, reserved, rcm_cmd_listen),
+	RCM_UABI_IN(CONNECT, rcm_connect, conn, rcm_cmd_connect),
+	RCM_UABI_IN(ACCEPT, rcm_accept, conn, rcm_cmd_accept),
+	RCM_UABI_IN(ESTABLISH, rcm_establish, handle, rcm_cmd_establish),
+	RCM_UABI_IN(REJECT, rcm_reject, private_data, rcm_cmd_reject),
+	RCM_UABI_IN(DISCONNECT, rcm_disconnect, handle, rcm_cmd_disconnect),
+	RCM_UABI_IN(NOTIFY, rcm_notify, reserved, rcm_cmd_notify),
 	RCM_UABI_CMD(INIT_QP_ATTR, rcm_init_qp_attr, out_attr,
 		     rcm_cmd_init_qp_attr, NULL),
-	RCM_UABI_CMD(SET_OPTION, rcm_set_option, optval, rcm_cmd_set_option,
-		     NULL),
+	RCM_UABI_IN(SET_OPTION, rcm_set_option, optval, rcm_cmd_set_option),
 	RCM_UABI_CMD(QUERY, rcm_query, out_endpoint, rcm_cmd_query, NULL),
 	RCM_UABI_CMD(MIGRATE, rcm_migrate, reserved, rcm_cmd_migrate, NULL),
-	RCM_UABI_CMD(JOIN_MULTICAST, rcm_join_multicast, addr,
-		     rcm_cmd_join_multicast, NULL),
-	RCM_UABI_CMD(LEAVE_MULTICAST, rcm_leave_multicast, reserved,
-		     rcm_cmd_leave_multicast, NULL),
+	RCM_UABI_IN(JOIN_MULTICAST, rcm_join_multicast, addr,
+		    rcm_cmd_join_multicast),
+	RCM_UABI_IN(LEAVE_MULTICAST, rcm_leave_multicast, reserved,
+		    rcm_cmd_leave_multicast),
 	RCM_UABI_CMD(TRANSLATE, rcm_translate, out_endpoint, rcm_cmd_translate,
 		     NULL),
-	RCM_UABI_CMD(WRITE_EVENT, rcm_write_event, arg, rcm_cmd_write_event,
-		     NULL),
+	RCM_UABI_IN(WRITE_EVENT, rcm_write_event, arg, rcm_cmd_write_event),
 };
 
 static int rcm_uabi_size(void __user *arg, size_t min, u32 *size)
@@ -169,7 +176,7 @@ static int rcm_uabi_run(struct rcm_file *file, const struct rcm_uabi_cmd *cmd,
 	ret = cmd->run(file, &arg);
 	if (ret && reason)
 		rcm_uabi_put_reason(cmd, uarg, size, ret, reason);
-	if (ret)
+	if (ret || !cmd->out)
 		return ret;
 	if (copy_to_user(uarg, &arg, min_t(size_t, size, cmd->size))) {
 		if (cmd->undo)

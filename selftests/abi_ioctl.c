@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * timeout: 180
+ * timeout: 360
  *
  * The ioctl interface itself: what each command does with arguments that are
  * short, long, misplaced, or say what they must not; events; open files.
@@ -470,7 +470,8 @@ TEST_F(file, info_tells_version_features_and_limits)
 	EXPECT_EQ(RCM_FEATURE_ROCE | RCM_FEATURE_CREATE_ON_USE |
 			  RCM_FEATURE_RESOLVE_BOTH | RCM_FEATURE_DATAGRAM |
 			  RCM_FEATURE_MULTICAST | RCM_FEATURE_TRANSLATE |
-			  RCM_FEATURE_CONNECT_TIMEOUT | RCM_FEATURE_WRITE_EVENT,
+			  RCM_FEATURE_CONNECT_TIMEOUT |
+			  RCM_FEATURE_WRITE_EVENT | RCM_FEATURE_IWARP,
 		  info.out_features);
 	EXPECT_LE(1, info.out_max_ids);
 	EXPECT_EQ(1024, info.out_max_backlog);

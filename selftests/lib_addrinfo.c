@@ -334,7 +334,7 @@ TEST(passive_with_node)
 	rdma_freeaddrinfo(res);
 }
 
-TEST(c69_passive_without_node_is_the_wildcard)
+TEST(C69_passive_without_node_is_the_wildcard)
 {
 	struct rdma_addrinfo hints = hints_of(RAI_PASSIVE, RDMA_PS_TCP, 0);
 	struct rdma_addrinfo *res;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * timeout: 120
+ * timeout: 240
  *
  * rdma_set_option(): every option, what it does, and what is refused. A peer
  * that is dead: how long until a connect gives up.
@@ -153,6 +153,51 @@ TEST_F(option, path_takes_the_place_of_resolve_route)
 				      data, sizeof(data))));
 }
 
+static int qp_timeout(struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	return ibv_query_qp(qp, &attr, IBV_QP_TIMEOUT, &init) ? -1 :
+								attr.timeout;
+}
+
+/* Either side's, set as late as its queue pair allows. */
+TEST_F(option, ack_timeout_is_the_queue_pairs)
+{
+	struct rdma_conn_param param = {};
+	struct rdma_cm_id *listener, *child, *id;
+	struct rdma_cm_event *event;
+
+	listener = listening_id(self->channel, RDMA_PS_TCP, IP4, PORT);
+	ASSERT_NE(NULL, listener);
+	id = resolved_id(self->channel, RDMA_PS_TCP, IP4, PORT);
+	ASSERT_NE(NULL, id);
+	ASSERT_EQ(0, create_qp(id));
+	ASSERT_EQ(0, set8(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, 21));
+	ASSERT_EQ(0, rdma_connect(id, &param));
+
+	event = next_event(self->channel, RDMA_CM_EVENT_CONNECT_REQUEST);
+	ASSERT_NE(NULL, event);
+	child = event->id;
+	ASSERT_EQ(0, rdma_ack_cm_event(event));
+	ASSERT_EQ(0, create_qp(child));
+	ASSERT_EQ(0,
+		  set8(child, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, 22));
+	ASSERT_EQ(0, rdma_accept(child, &param));
+	EXPECT_EQ(22, qp_timeout(child->qp));
+	/* Of both sides, in either order. */
+	ASSERT_EQ(0, expect_event(self->channel, RDMA_CM_EVENT_ESTABLISHED));
+	ASSERT_EQ(0, expect_event(self->channel, RDMA_CM_EVENT_ESTABLISHED));
+	EXPECT_EQ(21, qp_timeout(id->qp));
+
+	rdma_destroy_qp(child);
+	rdma_destroy_qp(id);
+	EXPECT_EQ(0, rdma_destroy_id(child));
+	EXPECT_EQ(0, rdma_destroy_id(id));
+	EXPECT_EQ(0, rdma_destroy_id(listener));
+}
+
 /*
  * A dead peer: the other end of a pair of interfaces has the address and
  * answers for it, but no RDMA device.
@@ -239,7 +284,7 @@ static int packets_sent(void)
 	return count;
 }
 
-TEST_F(dead_peer, unreachable_in_time)
+TEST_F(dead_peer, C49_unreachable_in_time)
 {
 	struct rdma_conn_param param = { .qp_num = 17 };
 	struct rdma_cm_id *id = self->id;

@@ -184,7 +184,7 @@ TEST_F(own_qp, refusal_for_ece)
 	EXPECT_EQ(0, rdma_ack_cm_event(event));
 }
 
-TEST(c73_a_fresh_identifier_refuses_everything)
+TEST(C73_a_fresh_identifier_refuses_everything)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT };
@@ -212,7 +212,7 @@ TEST(c73_a_fresh_identifier_refuses_everything)
 	rdma_destroy_event_channel(channel);
 }
 
-TEST_F(own_qp, c73_one_queue_pair_and_attributes_as_they_were)
+TEST_F(own_qp, C73_one_queue_pair_and_attributes_as_they_were)
 {
 	struct ibv_qp_init_attr attr = {
 		.cap = { 2, 2, 1, 1, 0 },

@@ -268,7 +268,7 @@ static int sync_round(bool refuse, int *connected)
 	return server.result;
 }
 
-TEST(c70_synchronous_connect_accept_destroy)
+TEST(C70_synchronous_connect_accept_destroy)
 {
 	int connected = -1;
 
@@ -459,7 +459,7 @@ TEST_F(group, destroy_leaves)
 	EXPECT_EQ(1, count_members(variant->file, variant->entry));
 }
 
-TEST_F(group, c55_misuse)
+TEST_F(group, C55_misuse)
 {
 	struct rdma_cm_join_mc_attr_ex attr = { .addr = &self->addr.sa };
 	union lib_addr unicast = lib_addr(variant->ip, 0);
@@ -490,7 +490,7 @@ TEST_F(group, c55_misuse)
 	EXPECT_EQ(0, rdma_destroy_id(id));
 }
 
-TEST_F(group, c54_joins_and_leaves_with_and_without_reading)
+TEST_F(group, C54_joins_and_leaves_with_and_without_reading)
 {
 	struct rdma_cm_id *id = self->id;
 	int i;

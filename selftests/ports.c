@@ -113,7 +113,7 @@ FIXTURE_TEARDOWN(pair)
 	EXPECT_TRUE(nothing_left(2000));
 }
 
-TEST_F(pair, the_second_bind_is_told)
+TEST_F(pair, C01_the_second_bind_is_told)
 {
 	int first, second;
 

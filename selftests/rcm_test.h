@@ -447,7 +447,7 @@ static inline bool readable(int fd, int timeout_ms)
 /* The next event's type, -ETIME when none comes, or another negative errno. */
 static inline int next_event(int fd, struct rcm_event *event, int timeout_ms)
 {
-	long long end = now_ms() + timeout_ms;
+	long long end = now_ms() + timeout_ms, left;
 	struct rcm_event unused;
 	int ret;
 
@@ -457,7 +457,9 @@ static inline int next_event(int fd, struct rcm_event *event, int timeout_ms)
 		ret = get_event(fd, event, RCM_EVENT_DONTWAIT);
 		if (ret != -EAGAIN)
 			return ret ?: (int)event->out_event;
-	} while (readable(fd, end > now_ms() ? end - now_ms() : 0));
+		/* Asked for once: below zero, poll() waits for ever. */
+		left = end - now_ms();
+	} while (readable(fd, left > 0 ? left : 0));
 	return -ETIME;
 }
 

@@ -227,7 +227,7 @@ static void *busy(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(removal, C64_races_with_everything, 60)
+TEST_F_TIMEOUT(removal, C33_C64_races_with_everything, 60)
 {
 	struct chaos chaos[2] = {};
 	pthread_t thread[2];

@@ -15,9 +15,10 @@ export ASAN_OPTIONS=detect_leaks=1:exitcode=99
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=99
 export TSAN_OPTIONS=exitcode=99:die_after_fork=0:second_deadlock_stack=1
 VALGRIND=(valgrind -q --error-exitcode=99 --leak-check=full
-	--errors-for-leak-kinds=definite,indirect --fair-sched=try
+	--errors-for-leak-kinds=definite,indirect
+	--show-leak-kinds=definite,indirect --fair-sched=try
 	--trace-children=no)
-REPORT='ERROR: (Address|Leak)Sanitizer|WARNING: ThreadSanitizer|runtime error:|^==[0-9]+=='
+REPORT='ERROR: (Address|Leak)Sanitizer|WARNING: ThreadSanitizer|runtime error:'
 
 # with asan|tsan|valgrind PROGRAM [ARG]: run it, the output in $LOG
 with() {
@@ -64,7 +65,7 @@ found valgrind overflow 'Invalid read'
 found valgrind leak 'definitely lost'
 for how in asan tsan valgrind; do
 	clean $how plant
-	clean $how lib_threads
+	clean $how lib_concurrent
 done
 for how in asan tsan; do
 	for program in lib_sync lib_own_qp lib_udp lib_ports; do

@@ -7,6 +7,11 @@
 
 #include "rcm_user.h"
 
+/* Private data of an acceptance: REP, SIDR_REP; MPA takes what fits a byte. */
+#define RCM_REP_DATA	  196
+#define RCM_SIDR_REP_DATA 136
+#define RCM_MPA_DATA	  255
+
 /* What is used when the application gives no parameters. */
 #define RCM_DEFAULT_RETRY 7
 
@@ -140,8 +145,8 @@ static int rcm_connect(struct rcm_id *id, const struct rdma_conn_param *param)
  * @conn_param: parameters; RDMA_MAX_RESP_RES and RDMA_MAX_INIT_DEPTH stand for
  *	the device's limits; NULL: these limits, retry counts 7, no private data
  *
- * At most 56 bytes of private data on RoCE and InfiniBand, 180 of a datagram
- * identifier, which asks for the peer's address and queue pair only.  Does not
+ * At most 56 bytes of private data on RoCE and InfiniBand, 255 on iWARP, 180
+ * of a datagram identifier, which asks for the peer's address and queue pair only.  Does not
  * wait unless the identifier is synchronous.  RDMA_CM_EVENT_ESTABLISHED,
  * RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_UNREACHABLE or
  * RDMA_CM_EVENT_CONNECT_ERROR follows; for an identifier without a queue pair
@@ -259,6 +264,13 @@ static void rcm_accept_limits(struct rcm_id *id,
 	rcm_set_limits(id, limits);
 }
 
+static int rcm_accept_room(const struct rcm_id *id)
+{
+	if (id->dev->verbs->device->transport_type == IBV_TRANSPORT_IWARP)
+		return RCM_MPA_DATA;
+	return rcm_id_is_ud(id) ? RCM_SIDR_REP_DATA : RCM_REP_DATA;
+}
+
 static int rcm_accept(struct rcm_id *id, const struct rdma_conn_param *param)
 {
 	struct rcm_accept cmd = {
@@ -270,6 +282,9 @@ static int rcm_accept(struct rcm_id *id, const struct rdma_conn_param *param)
 
 	if (rcm_fill_param(&cmd.conn, id, param))
 		return -1;
+	/* The kernel says so, too, but then the queue pair has moved on. */
+	if (cmd.conn.private_data_len > rcm_accept_room(id))
+		return rcm_fail(EINVAL);
 	if (id->id.qp && !rcm_id_is_ud(id) && rcm_qp_connect(id))
 		return -1;
 	if (rcm_fill_ece(&cmd.ece, id))
@@ -288,8 +303,8 @@ static int rcm_accept(struct rcm_id *id, const struct rdma_conn_param *param)
  *	the smaller of what the peer offers and the device's limit; NULL: these,
  *	and no private data
  *
- * At most 196 bytes of private data on RoCE and InfiniBand, 136 of a datagram
- * identifier.  Does not wait unless the identifier is synchronous.
+ * At most 196 bytes of private data on RoCE and InfiniBand, 255 on iWARP, 136
+ * of a datagram identifier.  Does not wait unless the identifier is synchronous.
  * RDMA_CM_EVENT_ESTABLISHED follows; RDMA_CM_EVENT_DISCONNECTED may come
  * without it when the peer is quick.  A datagram identifier is done when the
  * call returns, and no event follows.
@@ -348,10 +363,11 @@ static int rcm_reject(struct rdma_cm_id *id, const void *private_data,
  * rdma_reject - refuse a connection request
  * @id: identifier of a RDMA_CM_EVENT_CONNECT_REQUEST; still to be destroyed
  * @private_data: data for the peer, or NULL
- * @private_data_len: bytes of it, at most 148 on RoCE and InfiniBand
+ * @private_data_len: bytes of it, at most 148 on RoCE and InfiniBand, 255 on
+ *	iWARP
  *
- * The peer gets RDMA_CM_EVENT_REJECTED with status 28, of a datagram
- * identifier RDMA_CM_EVENT_UNREACHABLE with status 2.  Does not wait.
+ * The peer gets RDMA_CM_EVENT_REJECTED with status 28, on iWARP with a negative
+ * errno of its device's, of a datagram identifier RDMA_CM_EVENT_UNREACHABLE with status 2.  Does not wait.
  *
  * Follows rdma_reject(3).
  *
@@ -368,7 +384,8 @@ int rdma_reject(struct rdma_cm_id *id, const void *private_data,
  * rdma_reject_ece - refuse a connection request for its ECE options
  * @id: identifier of a RDMA_CM_EVENT_CONNECT_REQUEST; still to be destroyed
  * @private_data: data for the peer, or NULL
- * @private_data_len: bytes of it, at most 148 on RoCE and InfiniBand
+ * @private_data_len: bytes of it, at most 148 on RoCE and InfiniBand, 255 on
+ *	iWARP
  *
  * As rdma_reject(), with status 35.
  *
@@ -411,7 +428,8 @@ int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
  * @id: identifier
  *
  * Moves the queue pair, when there is one, to the error state, so that what
- * was posted is flushed.  RDMA_CM_EVENT_DISCONNECTED follows once on either
+ * was posted is flushed; on iWARP what was posted is finished first, where the
+ * device can do that.  RDMA_CM_EVENT_DISCONNECTED follows once on either
  * side.  Does not wait unless the identifier is synchronous.
  *
  * Follows rdma_disconnect(3).
@@ -428,7 +446,7 @@ int rdma_disconnect(struct rdma_cm_id *id)
 		return -1;
 	priv = to_rcm_id(id);
 	cmd.handle = rcm_id_handle(priv);
-	rcm_qp_error(priv);
+	rcm_qp_close(priv);
 	if (rcm_id_ioctl(priv, RCM_DISCONNECT, &cmd))
 		return -1;
 	/* Nothing else to wait for. */

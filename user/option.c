@@ -94,5 +94,9 @@ int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
 	if (rcm_id_need_handle(to_rcm_id(id)))
 		return -1;
 	cmd.handle = rcm_id_handle(to_rcm_id(id));
-	return rcm_id_ioctl(to_rcm_id(id), RCM_SET_OPTION, &cmd);
+	if (rcm_id_ioctl(to_rcm_id(id), RCM_SET_OPTION, &cmd))
+		return -1;
+	/* What the request's event said about RTS may have changed by this. */
+	to_rcm_id(id)->qp_attr.rts_mask = 0;
+	return 0;
 }

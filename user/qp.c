@@ -92,14 +92,17 @@ static int rcm_get_qp_attr(struct rcm_id *id, enum ibv_qp_state state,
 	return *mask ? 0 : rcm_query_qp_attr(id, state, attr, mask);
 }
 
+/* Where the mask has no state the device makes the transition by itself. */
 static int rcm_modify_qp(struct ibv_qp *qp, enum ibv_qp_state state,
 			 const struct rcm_qp_attr *from, __u32 mask)
 {
 	struct ibv_qp_attr attr;
 	int ret;
 
+	if (!(mask & IBV_QP_STATE))
+		return 0;
 	rcm_copy_qp_attr(&attr, state, from);
-	ret = ibv_modify_qp(qp, &attr, (mask & RCM_QP_MASK) | IBV_QP_STATE);
+	ret = ibv_modify_qp(qp, &attr, mask & RCM_QP_MASK);
 	return ret ? rcm_fail(ret) : 0;
 }
 
@@ -208,6 +211,24 @@ void rcm_qp_error(struct rcm_id *id)
 }
 
 /**
+ * rcm_qp_close - end what the queue pair of an identifier does
+ * @id: identifier; nothing happens when it has no queue pair
+ *
+ * As rcm_qp_error(), but on iWARP what is under way is finished before the
+ * connection ends, where the device can do that.
+ */
+void rcm_qp_close(struct rcm_id *id)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD };
+	struct ibv_qp *qp = id->id.qp;
+
+	if (qp && qp->context->device->transport_type == IBV_TRANSPORT_IWARP)
+		ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+	else
+		rcm_qp_error(id);
+}
+
+/**
  * rdma_init_qp_attr - what a queue pair of the application's own needs
  * @id: identifier with an RDMA device
  * @qp_attr: on entry, qp_state says for which transition: IBV_QPS_INIT,
@@ -230,7 +251,7 @@ int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *qp_attr,
 	if (rcm_query_qp_attr(to_rcm_id(id), qp_attr->qp_state, &attr, &mask))
 		return -1;
 	rcm_copy_qp_attr(qp_attr, qp_attr->qp_state, &attr);
-	*qp_attr_mask = (mask & RCM_QP_MASK) | IBV_QP_STATE;
+	*qp_attr_mask = mask & RCM_QP_MASK;
 	return 0;
 }
 

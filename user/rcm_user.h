@@ -335,6 +335,7 @@ void rcm_mcast_free_all(struct rcm_id *id);
 void rcm_copy_ah(struct ibv_ah_attr *to, const struct rcm_ah *from);
 int rcm_qp_connect(struct rcm_id *id);
 void rcm_qp_error(struct rcm_id *id);
+void rcm_qp_close(struct rcm_id *id);
 
 /* event.c */
 int rcm_event_errno(const struct rdma_cm_event *event);

@@ -279,6 +279,27 @@ static void addr_gid(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(&gid, 0, 16));
 }
 
+static void addr_unmap(struct kunit *test)
+{
+	static const char *const stay[] = { "2001:db8::1", "::", "::1",
+					    "::10.1.2.3", "10.1.2.3" };
+	union rcm_addr addr, expect;
+	unsigned int i;
+
+	addr = parse(test, "::ffff:10.1.2.3", 7);
+	expect = parse(test, "10.1.2.3", 7);
+	rcm_addr_unmap(&addr);
+	KUNIT_EXPECT_EQ(test, 0, memcmp(&addr, &expect, sizeof(addr)));
+	for (i = 0; i < ARRAY_SIZE(stay); i++) {
+		addr = parse(test, stay[i], 7);
+		expect = addr;
+		rcm_addr_unmap(&addr);
+		KUNIT_EXPECT_EQ_MSG(test, 0,
+				    memcmp(&addr, &expect, sizeof(addr)), "%s",
+				    stay[i]);
+	}
+}
+
 static void addr_hash(struct kunit *test)
 {
 	unsigned int used[64] = {};
@@ -324,6 +345,7 @@ static struct kunit_case addr_cases[] = {
 	KUNIT_CASE(addr_scope),
 	KUNIT_CASE(addr_ports),
 	KUNIT_CASE(addr_gid),
+	KUNIT_CASE(addr_unmap),
 	KUNIT_CASE(addr_hash),
 	{}
 };

@@ -30,7 +30,7 @@ static const struct {
 	{ "LISTEN", { "listen_fail>BOUND" } },
 	{ "REQ_SENT",
 	  { "connect_fail>ROUTE_RESOLVED", "rep_rcvd>REP_RCVD",
-	    "sidr_rep_rcvd>ESTABLISHED", "rej_rcvd>FAILED", "no_answer>FAILED",
+	    "connected>ESTABLISHED", "rej_rcvd>FAILED", "no_answer>FAILED",
 	    "disconnect>REQ_SENT" } },
 	{ "REP_RCVD",
 	  { "establish>ESTABLISHED", "reject>FAILED", "rej_rcvd>FAILED",

@@ -8,6 +8,7 @@ extern struct kunit_suite rcm_state_suite;
 extern struct kunit_suite rcm_port_suite;
 extern struct kunit_suite rcm_addr_suite;
 extern struct kunit_suite rcm_wire_suite;
+extern struct kunit_suite rcm_iw_suite;
 extern struct kunit_suite rcm_uabi_suite;
 
 #endif /* RCM_TESTS_H */

@@ -6,11 +6,22 @@
 #	app NAME SECONDS SERVER CLIENT
 #	one NAME SECONDS COMMAND
 #
-# with, before a call: NEED="program..." that must be installed; KILL=1 for a
-# server that never ends by itself; RC=n and SRC=n the exit status of client
-# and server; SAYS=REGEX and SSAYS=REGEX what client and server have to print;
-# MIX=1 to run it also with one side on the in-tree manager. $A and $A6 are
-# addresses of this host.
+# with, before a call: NEED="program..." or files that must be installed;
+# KILL=1 for a server that never ends by itself; RC=n and SRC=n the exit status
+# of client and server; SAYS=REGEX and SSAYS=REGEX what client and server have
+# to print; MIX=1 to run it also with one side on the in-tree manager. The
+# output is in $logs/NAME.server and $logs/NAME.client. pyverbs.sh and veth.sh
+# define what is called here without arguments.
+
+# --- one device; $A and $A6 are its addresses
+
+A=10.0.0.1 A6=fd00::1
+LL=$(ip -6 -o address show dev d0 scope link | awk '{ sub("/.*", "", $4); print $4 }')
+
+# persistent SERVER-ADDRESS: four clients of a server that serves several
+persistent() {
+	echo "for i in 1 2 3 4; do rping -c -a $1 -C 300 -V & p=\"\$p \$!\"; sleep 1; done; r=0; for q in \$p; do wait \$q || r=1; done; exit \$r"
+}
 
 NEED=rping
 MIX=1 app rping4 20 "rping -s -a $A -C 5 -V" "rping -c -a $A -C 5 -V"
@@ -21,6 +32,7 @@ MIX=1 app rping4_source 20 "rping -s -a $A -C 5" "rping -c -I $A -a $A -C 5"
 MIX=1 app rping4_any 20 "rping -s -C 5" "rping -c -a $A -C 5"
 MIX=1 app rping6_linklocal 20 "rping -s -a $LL%d0 -C 5" "rping -c -a $LL%d0 -C 5"
 MIX=1 app rping_any6_v4 20 "rping -s -a ::0 -C 5" "rping -c -a $A -C 5"
+KILL=1 MIX=1 app rping_persistent 40 "rping -s -P -a $A" "$(persistent $A)"
 RC=255 SAYS="UNREACHABLE|REJECTED|connect error|rejected" \
 	app rping_refused 20 "sleep 0.1" "rping -c -a $A -C 5 -p 7999 -v"
 RC=255 SAYS="ADDR_ERROR|resolve" \
@@ -70,6 +82,9 @@ app riostream 30 "riostream -b $A $R -T v" "riostream -s $A $R -T v"
 NEED=rcopy
 head -c 1000000 /dev/urandom >"$RUN/src"
 KILL=1 app rcopy 30 "rcopy" "rcopy $RUN/src $A:$RUN/dst && cmp $RUN/src $RUN/dst"
+P=$(echo /usr/lib/*/rsocket/librspreload.so)
+NEED="iperf $P"
+KILL=1 app rspreload_iperf 40 "LD_PRELOAD=$P iperf -s -B $A" "LD_PRELOAD=$P iperf -c $A -n 256K"
 
 F="-F -d rxe0 -n 100"
 NEED=ib_send_bw
@@ -104,6 +119,12 @@ MIX=1 app fi_pingpong_msg 40 "fi_pingpong -p verbs -e msg -I 10 -S 1024" \
 	"fi_pingpong -p verbs -e msg -I 10 -S 1024 $A"
 X="FI_UNIVERSE_SIZE=8 fi_pingpong -p 'verbs;ofi_rxm' -e rdm -I 10 -S 1024"
 app fi_pingpong_rxm 60 "$X" "$X $A"
+NEED="mpiexec /usr/lib/python3/dist-packages/mpi4py"
+SAYS="time for 10 loops" one mpi4py_rxm 60 \
+	"mpiexec --allow-run-as-root --oversubscribe -n 2 --mca plm isolated --mca btl self \
+	--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include 'verbs;ofi_rxm' \
+	-x FI_UNIVERSE_SIZE=8 /usr/bin/python3 -m mpi4py.bench ringtest -l 10 -n 100"
+
 NEED=io_demo
 U="UCX_NET_DEVICES=rxe0:1 UCX_TLS=rc_v,ud_v,self UCX_SOCKADDR_TLS_PRIORITY=rdmacm"
 KILL=1 app ucx_io_demo 60 "$U io_demo -p 1337" \
@@ -118,8 +139,40 @@ app dapl_dtestx 40 "dtestx -P ofa-v2-d0 -s" "dtestx -P ofa-v2-d0 -h $A"
 KILL=1 app dapl_dapltest 60 "dapltest -T S -D ofa-v2-d0" \
 	"dapltest -T T -s $A -D ofa-v2-d0 -i 10 -t 1 -w 1 client SR 256 4 server SR 256 4; r=\$?; dapltest -T Q -s $A -D ofa-v2-d0; exit \$r"
 
+# Both sides end when the migration has, one way or the other
 NEED=qemu-system-x86_64
 Q="qemu-system-x86_64 -accel tcg -M none -m 16 -nodefaults -display none -S -monitor stdio"
-SAYS="status: completed" SSAYS="status: completed" app qemu_migrate 90 \
-	"(sleep 16; echo info migrate; echo quit) | $Q -incoming rdma:$A:4444" \
-	"(sleep 4; echo migrate rdma:$A:4444; sleep 6; echo info migrate; echo quit) | $Q"
+END="grep -qsE 'status: (completed|failed)' $logs/qemu_migrate.client"
+SAYS="status: completed" SSAYS="status: completed" app qemu_migrate 60 \
+	"(until $END; do sleep 2; done; echo info migrate; sleep 1; echo quit) | $Q -incoming rdma:$A:4444" \
+	"(echo migrate rdma:$A:4444; until $END; do sleep 1; echo info migrate; done; echo quit) | $Q"
+
+pyverbs
+
+# --- two devices and a wire: rxe_a, and rxe_b with $B and $B6, where the server is
+
+veth_up
+A=10.1.0.1 B=10.1.0.2 B6=fd01::2
+
+NEED=rping
+MIX=1 app wire_rping4 20 "rping -s -a $B -C 5 -V" "rping -c -a $B -C 5 -V"
+MIX=1 app wire_rping6 20 "rping -s -a $B6 -C 5 -V" "rping -c -a $B6 -C 5 -V"
+KILL=1 app wire_rping_persistent 40 "rping -s -P -a $B" "$(persistent $B)"
+RC=255 SAYS="ADDR_ERROR" app wire_rping_no_neighbour 20 "sleep 0.1" \
+	"rping -c -I $A -a 10.1.0.77 -C 5 -v"
+NEED=ucmatose
+MIX=1 app wire_ucmatose 20 "ucmatose -b $B -c 10" "ucmatose -s $B -c 10"
+NEED=udaddy
+MIX=1 app wire_udaddy 20 "udaddy -b $B -c 4" "udaddy -s $B -c 4"
+NEED=mckey
+MIX=1 app wire_mckey 20 "mckey -m 239.1.1.1 -b $B -C 1" "$(senders -m 239.1.1.1 -s -C 50 -b $A)"
+NEED=rstream
+app wire_rstream 30 "rstream -b $B $R -T v" "rstream -s $B $R -T v"
+NEED=ib_write_bw
+MIX=1 app wire_ib_write_bw 30 "ib_write_bw -F -d rxe_b -n 100 -R -s 4096" \
+	"ib_write_bw -F -d rxe_a -n 100 -R -s 4096 $B"
+
+# The last one: it takes rxe_b away
+NEED=rping
+SRC=255 SSAYS="DEVICE_REMOVAL" app wire_rping_device_removal 20 \
+	"rdma link add rxe_b type rxe netdev v1 2>&1; rping -s -a $B -d" "rdma link del rxe_b"

@@ -136,13 +136,31 @@ version_checks() {
 		grep -v '^kernel/compat\.h:'
 }
 
+# The library against the distribution's; w1_lib built it
+abi() {
+	selftests/lint/abi.sh "$out/abi" build/lint/user/librdmacm.so.1
+}
+
+man_pages() {
+	selftests/lint/man.sh "$out/man"
+}
+
+# Tables that have to be true
+api_table() {
+	selftests/lint/api.sh
+}
+
+case_table() {
+	selftests/lint/cases.sh
+}
+
 # A page that is written from a source
 state_doc() {
 	selftests/gen-state-doc.sh --check
 }
 
-checks=(spdx version_checks kbuild_complete state_doc shell_syntax checkpatch clang_format cppcheck w1_lib w1_vm
-	sparse)
+checks=(spdx version_checks kbuild_complete state_doc api_table case_table shell_syntax man_pages
+	checkpatch clang_format cppcheck w1_lib abi w1_vm sparse)
 [ -z "$uml" ] || checks+=(w1_uml)
 
 echo "1..${#checks[@]}"

@@ -1,22 +1,41 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# check.sh [lint] [uml] [vm] [apps]: build, run and report. The last line is
-# "N passed, N failed, N skipped"; the exit status matches.
+# check.sh PART...: build, run and report. The last line is "N passed, N failed,
+# N skipped", above it a table of what ran where; the exit status matches.
+# A part is one of
+#   lint
+#   uml, vm         every test of that rig on its usual kernel
+#   uml:7.x, vm:6.12    the same on another kernel, as run.sh has it
+#   smoke:RIG       a few of them
+#   apps            unmodified programs, in the VM
+#   all             the lot, and a few tests on the other kernels; or, with
+#                   KERNELS="6.1 6.12 7.x", every test on each of these
 #
 # T=PATTERN   only tests whose name matches this shell pattern
 
+shopt -s extglob
 . "$(dirname "$0")/lib.sh"
+smoke='@(kunit|abi_ioctl|connect|resolve|lib_sync|interop_rping)'
 results=$TOP/build/run
 mkdir -p "$results"
 exec {fd}>"$results/lock"
 flock -n "$fd" || die "another check runs in this tree (its lock: $results/lock)"
 
-passed=0 failed=0 skipped=0 failures=()
+passed=0 failed=0 skipped=0 failures=() matrix=()
 
+# row KERNEL RIG SUITE P F S SECONDS: for the table at the end
+row() {
+	matrix+=("$(printf '%-26s %-5s %-7s %7s %7s %7s %6s s' "$@")")
+}
+
+# add OUT RIG SUITE STARTED
 add() {
-	local p f s line
+	local p f s line kernel=
 	read -r p f s <"$1/counts"
+	[ ! -e "$1/console" ] ||
+		kernel=$(tr -d '\r' <"$1/console" | sed -n 's/^rcm-rig: ready, //p' | head -n 1)
+	row "${kernel:--}" "$2" "$3" "$p" "$f" "$s" $((SECONDS - $4))
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	while read -r line; do
 		failures+=("$line")
@@ -26,6 +45,7 @@ add() {
 # broken NAME LOG TEXT: a whole part that could not run
 broken() {
 	printf 'FAIL %s\n' "$1: $3"
+	row - "$1" - 0 1 0 -
 	failed=$((failed + 1))
 	failures+=("$1: $3 ($2)")
 }
@@ -47,7 +67,7 @@ lint() {
 	printf '%s\n' "$result" | tail -n +2 | sed "s|^|lint: |; s|\$| ($out/lint.log)|" |
 		grep . >"$out/failures"
 	echo "$p $f $s" >"$out/counts"
-	add "$out"
+	add "$out" host lint "$start"
 }
 
 # tests: the programs, sorted by name
@@ -71,8 +91,9 @@ tests() {
 	done | sort | cut -d ' ' -f 2
 }
 
+# rig RIG SUITE
 rig() {
-	local rig=$1 out=$results/$1 list
+	local rig=$1 suite=$2 out=$results/${1/:/-} list start=$SECONDS
 	mapfile -t list < <(tests)
 	if [ "$rig" = vm ] && [[ " ${list[*]} " == */sanitize.sh\ * ]]; then
 		"$RIG_DIR/packages.sh" sanitize >&2 || exit 1
@@ -86,47 +107,90 @@ rig() {
 		broken "$rig" "$CACHE/log" "could not be built or booted, see above"
 		return
 	fi
-	"$RIG_DIR/report.sh" "$rig" "$out"
-	add "$out"
+	"$RIG_DIR/report.sh" "${rig%%:*}" "$out"
+	add "$out" "${rig%%:*}" "$suite" "$start"
 }
 
-# Unmodified programs, in the VM
+# Unmodified programs, in the VM. What is not installed and cannot be is
+# skipped there, by its name.
 apps() {
-	local out=$results/apps
-	"$RIG_DIR/packages.sh" apps >&2 || exit 1
-	if ! "$RIG_DIR/run.sh" vm "$out" "$TOP/selftests/apps/apps.sh" {fd}>&-; then
+	local out=$results/apps list=$TOP/selftests/apps tests start=$SECONDS
+	"$RIG_DIR/packages.sh" apps >&2
+	tests=$("$RIG_DIR/pyverbs-tests.sh")
+	if ! PYVERBS_TESTS=$tests RIG_LIMIT=3600 "$RIG_DIR/run.sh" vm "$out" "$list/apps.sh" {fd}>&-; then
 		broken apps "$CACHE/log" "could not be built or booted, see above"
 		return
 	fi
 	"$RIG_DIR/report.sh" vm "$out"
-	add "$out"
+	tr -d '\r' <"$out/apps.log" | awk -f "$list/table.awk"
+	add "$out" vm apps "$start"
 }
 
-# One kernel build at a time, and first: lint uses it
+# all: which parts that is
+all() {
+	local own kernel
+	own=$("$RIG_DIR/vm-kernel.sh") || exit 1
+	own=$(basename "$own" | sed -E 's/^vm-([0-9]+\.[0-9]+).*/\1/')
+	if [ -z "${KERNELS:-}" ]; then
+		printf '%s\n' lint uml vm apps smoke:uml:7.x
+		[ "$own" = 6.12 ] || echo smoke:vm:6.12
+		return
+	fi
+	echo lint
+	for kernel in $KERNELS; do
+		[ "$kernel" != 6.12 ] || echo uml
+		case $kernel in
+		"$own")	printf '%s\n' vm apps ;;
+		6.12)	echo vm:6.12 ;;
+		7.x)	echo uml:7.x ;;
+		*)	die "KERNELS: '$kernel' is none of $own 6.12 7.x" ;;
+		esac
+	done
+}
+
+parts=()
 for part; do
-	[ "$part" != uml ] || "$RIG_DIR/uml-kernel.sh" >/dev/null || exit 1
+	case ${part#smoke:} in
+	all)	everything=$(all) || exit 1
+		mapfile -t -O ${#parts[@]} parts <<<"$everything" ;;
+	lint|apps|uml|uml:7.x|vm|vm:6.12)
+		parts+=("$part") ;;
+	*)	die "check.sh: unknown part '$part' (lint uml vm apps uml:7.x vm:6.12 smoke:RIG all)" ;;
+	esac
+done
+
+# One kernel build at a time, and first: lint uses it
+for part in "${parts[@]}"; do
+	case ${part#smoke:} in
+	uml)	"$RIG_DIR/uml-kernel.sh" >/dev/null || exit 1 ;;
+	uml:*)	"$RIG_DIR/uml-kernel.sh" "${part##*:}" >/dev/null || exit 1 ;;
+	esac
 done
 source=$("$RIG_DIR/kernel-source.sh") || exit 1
-case " $* " in
-*" uml "*|*" vm "*|*" apps "*)
+if [ "${parts[*]}" != lint ]; then
 	"$RIG_DIR/packages.sh" build guest >&2 || exit 1
 	step "building the test programs" "$CACHE/log/selftests.log" \
-		make -C "$TOP/selftests" KSELFTEST_DIR="$source/selftests" ;;
-esac
+		make -C "$TOP/selftests" KSELFTEST_DIR="$source/selftests"
+fi
 
-for part; do
+suite=all
+[ -z "${T:-}" ] || suite=some
+for part in "${parts[@]}"; do
 	case $part in
 	lint)	lint ;;
-	uml|vm)	rig "$part" ;;
 	apps)	apps ;;
-	*)	die "usage: check.sh [lint] [uml] [vm] [apps]" ;;
+	smoke:*)
+		T=$smoke rig "${part#smoke:}" smoke ;;
+	*)	rig "$part" "$suite" ;;
 	esac
 done
 
 if [ ${#failures[@]} -gt 0 ]; then
 	printf '\nFailed:\n'
 	printf '  %s\n' "${failures[@]}"
-	echo
 fi
+printf '\n%-26s %-5s %-7s %7s %7s %7s %8s\n' kernel rig suite passed failed skipped time
+printf '%s\n' "${matrix[@]}"
+echo
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

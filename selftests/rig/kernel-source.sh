@@ -1,25 +1,30 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# kernel-source.sh: Debian's kernel source package, unpacked under the cache.
-# Prints the directory, which holds
+# kernel-source.sh [SERIES]: Debian's kernel source package, unpacked under the
+# cache. SERIES is 6.12, the default, or 7.x, the newest of those that Debian
+# has for any of its releases. Prints the directory, which holds
 #   linux.tar.xz                    the source
 #   scripts/checkpatch.pl, ...      what `make lint` needs of it
 #   selftests/kselftest*.h          what the C selftests need of it
 
 . "$(dirname "$0")/lib.sh"
-PACKAGE=linux-source-6.12
+series=${1:-6.12}
+pattern="linux-source-${series/%.x/.*}_*"
 
 fetch() {
-	local version
+	local PACKAGE version
 
-	! cached "${PACKAGE}_*" selftests || return 0
+	! cached "$pattern" selftests || return 0
+	[[ $series != *.x ]] || apt_newer
 	apt_update
-	version=$(apt_candidate $PACKAGE)
-	[ -n "$version" ] || die "the archive has no $PACKAGE (see $APT_DIR/sources.list)"
+	PACKAGE=$(apt_private apt-cache search -n "^linux-source-${series/%.x/.[0-9]+}\$" |
+		cut -d ' ' -f 1 | sort -V | tail -n 1)
+	[ -n "$PACKAGE" ] || die "the archive has no linux-source-$series (see $APT_DIR/sources.list)"
+	version=$(apt_candidate "$PACKAGE")
 
 	scratch
-	deb_unpack $PACKAGE "$SCRATCH/unpacked"
+	deb_unpack "$PACKAGE" "$SCRATCH/unpacked"
 	mkdir "$SCRATCH/out"
 	mv "$SCRATCH/unpacked/usr/src/$PACKAGE.tar.xz" "$SCRATCH/out/linux.tar.xz" ||
 		die "$PACKAGE $version holds no $PACKAGE.tar.xz"
@@ -36,4 +41,4 @@ fetch() {
 	echo "$CACHE/${PACKAGE}_$version"
 }
 
-cached "${PACKAGE}_*" selftests || locked kernel-source fetch
+cached "$pattern" selftests || locked "kernel-source-$series" fetch

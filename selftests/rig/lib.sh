@@ -95,6 +95,13 @@ publish() {
 # --- apt, without being root and without touching the machine's own lists
 
 APT_DIR=$CACHE/apt
+APT_SUITES=
+
+# apt_newer: from here on look at releases newer than this machine's, for
+# kernels alone: nothing of them is ever installed
+apt_newer() {
+	APT_DIR=$CACHE/apt-newer APT_SUITES="sid trixie-backports"
+}
 
 codename() {
 	sed -n 's/^VERSION_CODENAME=//p' /etc/os-release
@@ -116,7 +123,7 @@ apt_archive() {
 }
 
 apt_config() {
-	local release uri security key=
+	local release uri security suite key=
 	release=$(codename)
 	read -r uri security < <(apt_archive)
 	[ -n "$uri" ] ||
@@ -126,10 +133,11 @@ apt_config() {
 		key='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] '
 	mkdir -p "$APT_DIR/lists/partial" "$APT_DIR/archives/partial"
 	{
-		echo "deb $key$uri $release main"
-		echo "deb $key$uri $release-updates main"
-		echo "deb $key$uri $release-backports main"
-		[ -z "${security:-}" ] || echo "deb $key$security $release-security main"
+		for suite in ${APT_SUITES:-$release $release-updates $release-backports}; do
+			echo "deb $key$uri $suite main"
+		done
+		[ -z "${security:-}" ] || [ -n "$APT_SUITES" ] ||
+			echo "deb $key$security $release-security main"
 	} >"$APT_DIR/sources.list.new"
 	if ! cmp -s "$APT_DIR/sources.list.new" "$APT_DIR/sources.list"; then
 		mv "$APT_DIR/sources.list.new" "$APT_DIR/sources.list"
@@ -156,7 +164,7 @@ apt_private() {
 apt_update() {
 	apt_config
 	if [ -z "$(find "$APT_DIR/updated" -mmin -1440 2>/dev/null)" ]; then
-		step "reading the package lists" "$CACHE/log/apt-update.log" \
+		step "reading the package lists" "$CACHE/log/$(basename "$APT_DIR")-update.log" \
 			apt_private apt-get -q update
 		touch "$APT_DIR/updated"
 	fi

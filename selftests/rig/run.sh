@@ -1,25 +1,27 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# run.sh uml|vm OUT TEST...: boot a rig with rcm.ko loaded, run the given
-# programs in it one after the other and leave everything in the directory
-# OUT; report.sh OUT says what it means.
+# run.sh uml|vm[:SERIES] OUT TEST...: boot a rig with rcm.ko loaded, run the
+# given programs in it one after the other and leave everything in the
+# directory OUT; report.sh OUT says what it means. SERIES is another kernel
+# than the rig's usual one, as uml-kernel.sh and vm-kernel.sh have them.
 #
 # RCM_KO=FILE  load this module instead of building ours (none: no module)
 
 . "$(dirname "$0")/lib.sh"
-[ $# -ge 3 ] || die "usage: run.sh uml|vm OUT TEST..."
-rig=$1 out=$2
+[ $# -ge 3 ] || die "usage: run.sh uml|vm[:SERIES] OUT TEST..."
+rig=${1%%:*} series=${1#"${1%%:*}"} out=$2
 shift 2
 
 "$RIG_DIR/packages.sh" guest >&2 || exit 1
-kernel=$("$RIG_DIR/$rig-kernel.sh") || exit 1
+kernel=$("$RIG_DIR/$rig-kernel.sh" ${series:+"${series#:}"}) || exit 1
+source=$("$RIG_DIR/kernel-source.sh") || exit 1
 
 ko=${RCM_KO:-} test_ko=
 if [ -z "$ko" ]; then
 	release=$(ls "$kernel/lib/modules")
 	mkdir -p "$TOP/build"
-	step "building rcm.ko for $release and the library" "$CACHE/log/build-$rig.log" \
+	step "building rcm.ko for $release and the library" "$CACHE/log/build-$rig$series.log" \
 		flock "$TOP/build/lock" make -C "$TOP" module lib KDIR="$kernel/build"
 	ko=$TOP/build/$release/rcm.ko
 	test_ko=$TOP/build/$release/rcm_test.ko
@@ -68,7 +70,9 @@ RCM_KO=$ko
 RCM_TEST_KO=$test_ko
 RCM_LIB=$TOP/build/user
 TESTS_DIR=$TOP/build/selftests
-KSELFTEST_DIR=$(cached 'linux-source-*' selftests)/selftests
+KSELFTEST_DIR=$source/selftests
+PYVERBS_TESTS=${PYVERBS_TESTS:-}
+T="${T:-}"
 X
 
 # Booting takes 20 s on an idle machine; a rig that hangs must not hang us
@@ -81,16 +85,22 @@ fi
 "$RIG_DIR/boot.sh" "$rig" "$kernel" "$out" "$limit" >"$out/console" 2>&1 &
 pid=$!
 # Whoever stops us stops the rig; UML does not always obey SIGTERM
-trap 'kill -KILL -- "$pid" 2>/dev/null; pkill -KILL -P "$pid" 2>/dev/null; exit 130' INT TERM HUP
-say "$rig: booting $(basename "$kernel")"
-start=$SECONDS shown=
+trap 'pkill -KILL -P "$pid"; kill -KILL "$pid" 2>/dev/null; exit 130' INT TERM HUP
+say "$rig$series: booting $(basename "$kernel")"
+start=$SECONDS shown=0
+# What the guest says of its progress and was not passed on yet
+progress() {
+	local line
+
+	while read -r line; do
+		shown=$((shown + 1))
+		[ -n "${QUIET:-}" ] || say "$rig$series: $((SECONDS - start)) s: $line"
+	done < <(tr -d '\r' <"$out/console" | sed -n 's/^rcm-rig: //p' | tail -n +$((shown + 1)))
+}
 while kill -0 "$pid" 2>/dev/null; do
 	sleep 0.5
-	line=$(tr -d '\r' <"$out/console" | sed -n 's/^rcm-rig: //p' | tail -n 1)
-	if [ "$line" != "$shown" ]; then
-		shown=$line
-		[ -n "${QUIET:-}" ] || say "$rig: $((SECONDS - start)) s: $line"
-	fi
+	progress
 done
 wait "$pid"
+progress
 exit 0

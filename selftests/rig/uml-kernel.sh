@@ -1,19 +1,34 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# uml-kernel.sh: a User-Mode Linux kernel of Debian's source in the
-# configuration uml.config, built once and kept in the cache. Prints the
+# uml-kernel.sh [SERIES]: a User-Mode Linux kernel of Debian's source (see
+# kernel-source.sh for SERIES) in the configuration uml.config, built once and
+# kept in the cache. uml-SERIES.config has what differs in a series: options
+# more, and lines "# not CONFIG_X" for those that it does not have. Prints the
 # directory, which holds
 #   build/          enough to build modules against: KDIR for ARCH=um
 #   build/linux     the kernel
 #   lib/modules/    its modules
 
 . "$(dirname "$0")/lib.sh"
-CONFIG=$RIG_DIR/uml.config
+series=${1:-6.12}
+place=uml
+[ "$series" = 6.12 ] || place=uml_$series
+differs=$RIG_DIR/uml-$series.config
 JOBS=${JOBS:-$(nproc)}
 
+config() {
+	if [ -e "$differs" ]; then
+		grep -vxF "$(sed -n 's/^# not \(CONFIG_.*\)/\1=y/p' "$differs")" "$RIG_DIR/uml.config"
+		cat "$differs"
+	else
+		cat "$RIG_DIR/uml.config"
+	fi
+}
+
 configure() {
-	make ARCH=um allnoconfig KCONFIG_ALLCONFIG="$CONFIG" || return
+	config >wanted.config
+	make ARCH=um allnoconfig KCONFIG_ALLCONFIG=wanted.config || return
 
 	# An option that does not exist or misses a dependency vanishes silently
 	local line missing=0
@@ -24,7 +39,7 @@ configure() {
 		CONFIG_*)
 			grep -qxF "$line" .config || { echo "not taken: $line"; missing=1; } ;;
 		esac
-	done <"$CONFIG"
+	done <wanted.config
 	return $missing
 }
 
@@ -47,8 +62,8 @@ prune() {
 build() {
 	local source release
 
-	! cached "uml-$key-*" build/linux || return 0
-	source=$("$RIG_DIR/kernel-source.sh") || exit 1
+	! cached "$pattern" build/linux || return 0
+	source=$("$RIG_DIR/kernel-source.sh" "$series") || exit 1
 	"$RIG_DIR/packages.sh" build kernel >&2 || exit 1
 	scratch
 	mkdir -p "$SCRATCH/uml/build"
@@ -58,7 +73,7 @@ build() {
 		--exclude='*/sound/*.c' --exclude='*.dts' --exclude='*.dtsi'
 	cd "$SCRATCH/uml/build" || exit 1
 	step "configuring the User-Mode Linux kernel" "$CACHE/log/uml-config.log" configure
-	step "building the User-Mode Linux kernel (15 minutes on two cores, once)" \
+	step "building the User-Mode Linux kernel $series (15 minutes on two cores, once)" \
 		"$CACHE/log/uml-build.log" make ARCH=um -j"$JOBS" linux modules
 	step "collecting its modules" "$CACHE/log/uml-modules.log" \
 		make ARCH=um INSTALL_MOD_PATH="$SCRATCH/uml" modules_install
@@ -66,9 +81,10 @@ build() {
 	rm -f "$SCRATCH/uml/lib/modules/$release/build" "$SCRATCH/uml/lib/modules/$release/source"
 	prune
 	cd /
-	publish "$SCRATCH/uml" "$CACHE/uml-$key-$release"
-	echo "$CACHE/uml-$key-$release"
+	publish "$SCRATCH/uml" "$CACHE/$place-$key-$release"
+	echo "$CACHE/$place-$key-$release"
 }
 
-key=$(sha256sum <"$CONFIG" | cut -c 1-12)
-cached "uml-$key-*" build/linux || locked uml-kernel build
+key=$(config | sha256sum | cut -c 1-12)
+pattern="$place-$key-*"
+cached "$pattern" build/linux || locked uml-kernel build

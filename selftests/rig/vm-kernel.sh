@@ -1,15 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# vm-kernel.sh: the running release's own Debian kernel and its headers,
-# unpacked under the cache and never installed. Prints the directory, which
-# holds
+# vm-kernel.sh [SERIES]: Debian's kernel for the running release and its
+# headers, unpacked under the cache and never installed. Without SERIES it is
+# the release's own, with it (6.12) another that the release has. Prints the
+# directory, which holds
 #   vmlinuz         the kernel
 #   initrd          brings up the host's file system as root, see vm-initrd.sh
 #   build/          its headers: KDIR for modules
 #   lib/modules/    its modules
 
 . "$(dirname "$0")/lib.sh"
+series=${1:-}
+place=vm${series:+_$series}
+pattern="$place-*"
+
+# The newest of a series; the cloud's and the real-time ones have longer names
+newest() {
+	apt_private apt-cache search -n "^linux-image-${1//./\\.}\\.[^-]*-amd64\$" |
+		cut -d ' ' -f 1 | sort -V | tail -n 1
+}
 
 depends_on() {
 	apt_private apt-cache depends --important "$1" | awk '$1 == "Depends:" { print $2 }'
@@ -34,19 +44,24 @@ relocate() {
 prepare() {
 	local arch image release version headers final dir p
 
-	! cached 'vm-*' initrd || return 0
+	! cached "$pattern" initrd || return 0
 	arch=$(dpkg --print-architecture)
 	[ "$arch" = amd64 ] || die "the VM rig knows amd64 only, this machine is $arch"
 	"$RIG_DIR/packages.sh" vm >&2 || exit 1
 	apt_update
-	image=$(depends_on linux-image-amd64 | head -n 1)
-	[ -n "$image" ] || die "the archive has no linux-image-amd64 (see $APT_DIR/sources.list)"
+	if [ -n "$series" ]; then
+		image=$(newest "$series")
+	else
+		image=$(depends_on linux-image-amd64 | head -n 1)
+	fi
+	[ -n "$image" ] ||
+		die "the archive has no linux-image-${series:+$series.*-}amd64 (see $APT_DIR/sources.list)"
 	release=${image#linux-image-}
 	version=$(apt_candidate "$image")
 	headers=linux-headers-$release
 
 	scratch
-	dir=$SCRATCH/vm final=$CACHE/vm-${release}_$version
+	dir=$SCRATCH/vm final=$CACHE/$place-${release}_$version
 	mkdir -p "$dir"
 	deb_unpack "$image" "$dir"
 	deb_unpack "$headers" "$dir"
@@ -75,4 +90,4 @@ prepare() {
 	echo "$final"
 }
 
-cached 'vm-*' initrd || locked vm-kernel prepare
+cached "$pattern" initrd || locked vm-kernel prepare

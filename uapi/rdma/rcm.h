@@ -248,6 +248,7 @@ struct rcm_info {
 #define RCM_FEATURE_TRANSLATE	    0x20ULL
 #define RCM_FEATURE_CONNECT_TIMEOUT 0x40ULL
 #define RCM_FEATURE_WRITE_EVENT	    0x80ULL
+#define RCM_FEATURE_IWARP	    0x100ULL
 
 /**
  * struct rcm_create_id - RCM_CREATE_ID: make an identifier
@@ -459,13 +460,18 @@ struct rcm_ece {
  * @size: sizeof(struct rcm_connect)
  * @handle: identifier, in state ROUTE_RESOLVED
  * @ece: options offered to the peer
- * @conn: parameters; private data at most 56 bytes on RoCE and InfiniBand
+ * @conn: parameters; private data at most 56 bytes on RoCE and InfiniBand, 255
+ *	on iWARP
  *
  * Success means that exactly one of CONNECT_RESPONSE, REJECTED, UNREACHABLE
  * and CONNECT_ERROR follows, unless the identifier is destroyed or
- * disconnected before.
+ * disconnected before.  On iWARP ESTABLISHED takes the place of
+ * CONNECT_RESPONSE: the peer's answer needs no confirmation.
  *
- * EINVAL  private data too long, or more read resources than the device has
+ * EINVAL        private data too long, or more read resources than the device
+ *               has; on iWARP also no such queue pair
+ * ECONNREFUSED, ETIMEDOUT, EADDRINUSE and others of a TCP connect
+ *               on iWARP, where the device makes the connection at once
  */
 struct rcm_connect {
 	__u32 size;
@@ -480,7 +486,8 @@ struct rcm_connect {
  * @handle: identifier from a CONNECT_REQUEST event
  * @uid: the caller's own number for it
  * @ece: options agreed to
- * @conn: parameters; private data at most 196 bytes on RoCE and InfiniBand
+ * @conn: parameters; private data at most 196 bytes on RoCE and InfiniBand, 255
+ *	on iWARP
  *
  * ESTABLISHED follows, or DISCONNECTED, UNREACHABLE or REJECTED.
  * When the call fails the request was rejected, except for EINVAL, which
@@ -512,9 +519,9 @@ struct rcm_establish {
  * @size: sizeof(struct rcm_reject)
  * @handle: identifier
  * @reason: 28 (consumer defined) or 35 (vendor option not supported); 0
- *	means 28
+ *	means 28; not sent on iWARP
  * @reserved: must be 0
- * @private_data_len: bytes used in @private_data, at most 148
+ * @private_data_len: bytes used in @private_data, at most 148, on iWARP 255
  * @private_data: for the peer
  */
 struct rcm_reject {

@@ -1,0 +1,652 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * timeout: 400
+ * rigs: uml
+ *
+ * Connections over iWARP (siw) by ioctls, both ends in one process.  Unlike on
+ * RoCE the queue pairs have to exist, since iw_cm moves them itself.  Debian's
+ * kernel has no siw.
+ */
+#include <infiniband/verbs.h>
+
+#include "rcm_test.h"
+
+#include "kselftest_harness.h"
+
+#define LINK "iw0"
+#define DEV  "siw0"
+#define LIP4 "10.82.0.1"
+#define LIP6 "fd82::1"
+#define DEAD "10.82.0.9" /* the interface has no ARP: known, and silent */
+#define PORT 7471
+#define WAIT 8000
+/* siw's own time-out for the peer's answer, or a bit more on a slow machine. */
+#define SIW_WAIT 40000
+
+static int add_siw(void)
+{
+	int ret;
+
+	ret = sh(
+		"{ modprobe siw && echo driver siw >/etc/libibverbs.d/siw.driver && "
+		"ip link add " LINK " type dummy && "
+		"ip address add " LIP4 "/24 dev " LINK " && "
+		"ip address add " LIP6 "/64 dev " LINK " nodad && "
+		"ip link set " LINK " up && "
+		"rdma link add " DEV " type siw netdev " LINK "; } 2>&1");
+	return ret || !wait_for_address(LIP4) ? -ENODEV : 0;
+}
+
+static void del_siw(void)
+{
+	sh("rdma link del " DEV " 2>/dev/null; ip link del " LINK
+	   " 2>/dev/null");
+}
+
+/* --- queue pairs */
+
+static struct ibv_context *verbs;
+static struct ibv_pd *pd;
+static struct ibv_cq *cq;
+static struct ibv_qp *qps[64];
+static int nr_qps;
+
+static int open_verbs(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	int i;
+
+	for (i = 0; list && list[i]; i++) {
+		if (!strcmp(ibv_get_device_name(list[i]), DEV))
+			verbs = ibv_open_device(list[i]);
+	}
+	if (list)
+		ibv_free_device_list(list);
+	pd = verbs ? ibv_alloc_pd(verbs) : NULL;
+	cq = pd ? ibv_create_cq(verbs, 64, NULL, NULL, 0) : NULL;
+	return cq ? 0 : -ENODEV;
+}
+
+static void close_verbs(void)
+{
+	while (nr_qps)
+		ibv_destroy_qp(qps[--nr_qps]);
+	if (cq)
+		ibv_destroy_cq(cq);
+	if (pd)
+		ibv_dealloc_pd(pd);
+	if (verbs)
+		ibv_close_device(verbs);
+}
+
+/* The number of a new queue pair, 0 when there is none. */
+static __u32 new_qp(void)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = cq,
+		.recv_cq = cq,
+		.cap = { 2, 2, 1, 1, 0 },
+		.qp_type = IBV_QPT_RC,
+	};
+	struct ibv_qp *qp = ibv_create_qp(pd, &attr);
+
+	if (!qp)
+		return 0;
+	qps[nr_qps++] = qp;
+	return qp->qp_num;
+}
+
+static struct rcm_conn_param iw_param(const void *data, int len)
+{
+	struct rcm_conn_param conn = conn_param(data, len);
+
+	conn.qp_num = new_qp();
+	return conn;
+}
+
+static int iw_connect(int fd, int handle, const void *data, int len)
+{
+	struct rcm_conn_param conn = iw_param(data, len);
+
+	return connect_with(fd, handle, &conn);
+}
+
+static int iw_accept(int fd, int handle, const void *data, int len)
+{
+	struct rcm_conn_param conn = iw_param(data, len);
+
+	return accept_with(fd, handle, 0, &conn);
+}
+
+static int set_own_option(int fd, int handle, int name, int value)
+{
+	struct rcm_set_option arg = {
+		.size = sizeof(arg),
+		.handle = handle,
+		.level = RCM_OPTION,
+		.optname = name,
+		.optlen = sizeof(value),
+		.optval = (__u64)(unsigned long)&value,
+	};
+
+	return call(fd, RCM_SET_OPTION, &arg);
+}
+
+FIXTURE(iwarp)
+{
+	int fd; /* listener and passive side */
+	int client_fd;
+	int listener;
+	int client;
+	int server; /* the request's */
+	struct rcm_event event;
+	struct rcm_query query;
+};
+
+FIXTURE_VARIANT(iwarp)
+{
+	const char *bind;
+	const char *ip;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(iwarp, v4) { .bind = LIP4, .ip = LIP4 };
+FIXTURE_VARIANT_ADD(iwarp, v6) { .bind = LIP6, .ip = LIP6 };
+FIXTURE_VARIANT_ADD(iwarp, v4_wildcard) { .bind = "0.0.0.0", .ip = LIP4 };
+FIXTURE_VARIANT_ADD(iwarp, v6_wildcard) { .bind = "::", .ip = LIP6 };
+FIXTURE_VARIANT_ADD(iwarp, v4_to_dual_stack) { .bind = "::", .ip = LIP4 };
+/* clang-format on */
+
+FIXTURE_SETUP(iwarp)
+{
+	ASSERT_EQ(0, add_siw());
+	ASSERT_EQ(0, open_verbs());
+	self->fd = open_rcm(0);
+	ASSERT_LE(0, self->fd);
+	self->client_fd = open_rcm(0);
+	ASSERT_LE(0, self->client_fd);
+	self->listener = listener(self->fd, variant->bind, PORT, 0);
+	ASSERT_LT(0, self->listener);
+	self->client = ready_to_connect(self->client_fd, variant->ip, PORT);
+	ASSERT_LT(0, self->client);
+}
+
+FIXTURE_TEARDOWN(iwarp)
+{
+	close(self->fd);
+	close(self->client_fd);
+	close_verbs();
+	EXPECT_TRUE(nothing_left(5000));
+	del_siw();
+}
+
+/* The client's request, read by the server. */
+#define REQUEST(data, len)                                                   \
+	do {                                                                 \
+		ASSERT_EQ(0, iw_connect(self->client_fd, self->client, data, \
+					len));                               \
+		ASSERT_EQ(EV_CONNECT_REQUEST,                                \
+			  next_event(self->fd, &self->event, WAIT));         \
+		self->server = self->event.out_new_handle;                   \
+		ASSERT_LT(0, self->server);                                  \
+	} while (0)
+
+/* Then accepted, and established on both sides; the client's event is left. */
+#define ESTABLISHED(data, len)                                              \
+	do {                                                                \
+		ASSERT_EQ(0, iw_accept(self->fd, self->server, data, len)); \
+		ASSERT_EQ(EV_ESTABLISHED,                                   \
+			  next_event(self->fd, &self->event, WAIT));        \
+		ASSERT_EQ(EV_ESTABLISHED,                                   \
+			  next_event(self->client_fd, &self->event, WAIT)); \
+	} while (0)
+
+static void pattern(unsigned char *to, int len)
+{
+	int i;
+
+	for (i = 0; i < len; i++)
+		to[i] = i * 7 + 1;
+}
+
+TEST_F(iwarp, from_request_to_the_end)
+{
+	ASSERT_EQ(0, query(self->client_fd, self->client, &self->query));
+	EXPECT_EQ(0, self->query.out_endpoint.num_paths);
+	REQUEST(NULL, 0);
+	EXPECT_EQ(self->listener, (int)self->event.out_handle);
+	EXPECT_EQ(0, self->event.out_status);
+	EXPECT_STREQ(variant->ip, host_of(&self->event.out_endpoint.src));
+	EXPECT_STREQ(variant->ip, host_of(&self->event.out_endpoint.dst));
+	EXPECT_EQ(PORT, port_of(&self->event.out_endpoint.src));
+	EXPECT_EQ(src_port(self->client_fd, self->client),
+		  port_of(&self->event.out_endpoint.dst));
+	EXPECT_EQ(if_nametoindex(LINK), self->event.out_endpoint.ifindex);
+	EXPECT_EQ(1, self->event.out_endpoint.port_num);
+	EXPECT_EQ(RCM_STATE_REQ_RCVD, self->event.out_endpoint.state);
+
+	ESTABLISHED(NULL, 0);
+	EXPECT_EQ(self->client, (int)self->event.out_handle);
+	EXPECT_EQ(RCM_STATE_ESTABLISHED, self->event.out_endpoint.state);
+	EXPECT_EQ(RCM_STATE_ESTABLISHED, state_of(self->fd, self->server));
+	EXPECT_EQ(-EINVAL, establish(self->client_fd, self->client));
+	EXPECT_EQ(0, notify(self->client_fd, self->client, 4));
+
+	ASSERT_EQ(0, disconnect(self->client_fd, self->client));
+	ASSERT_EQ(EV_DISCONNECTED, next_event(self->fd, &self->event, WAIT));
+	ASSERT_EQ(EV_DISCONNECTED,
+		  next_event(self->client_fd, &self->event, WAIT));
+	EXPECT_EQ(RCM_STATE_DISCONNECTED,
+		  state_of(self->client_fd, self->client));
+	EXPECT_EQ(0, disconnect(self->fd, self->server));
+	EXPECT_EQ(0, disconnect(self->client_fd, self->client));
+	EXPECT_EQ(-ETIME, next_event(self->client_fd, NULL, 300));
+	EXPECT_EQ(-ETIME, next_event(self->fd, NULL, 0));
+
+	/* ADDR_RESOLVED, ROUTE_RESOLVED, ESTABLISHED, DISCONNECTED. */
+	EXPECT_EQ(4, destroy(self->client_fd, self->client));
+	EXPECT_EQ(2, destroy(self->fd, self->server));
+	EXPECT_EQ(1, destroy(self->fd, self->listener));
+}
+
+TEST_F(iwarp, the_passive_side_may_disconnect_first)
+{
+	REQUEST(NULL, 0);
+	ESTABLISHED(NULL, 0);
+	ASSERT_EQ(0, disconnect(self->fd, self->server));
+	EXPECT_EQ(EV_DISCONNECTED,
+		  next_event(self->client_fd, &self->event, WAIT));
+	EXPECT_EQ(EV_DISCONNECTED, next_event(self->fd, &self->event, WAIT));
+}
+
+TEST_F(iwarp, destroying_a_connection_disconnects_it)
+{
+	REQUEST(NULL, 0);
+	ESTABLISHED(NULL, 0);
+	EXPECT_EQ(3, destroy(self->client_fd, self->client));
+	EXPECT_EQ(EV_DISCONNECTED, next_event(self->fd, &self->event, WAIT));
+}
+
+/* All that follows does not depend on the kind of address. */
+FIXTURE(iw)
+{
+	int fd;
+	int client_fd;
+	int listener;
+	int client;
+	int server;
+	struct rcm_event event;
+	struct rcm_query query;
+};
+
+FIXTURE_SETUP(iw)
+{
+	ASSERT_EQ(0, add_siw());
+	ASSERT_EQ(0, open_verbs());
+	self->fd = open_rcm(0);
+	ASSERT_LE(0, self->fd);
+	self->client_fd = open_rcm(0);
+	ASSERT_LE(0, self->client_fd);
+	self->listener = listener(self->fd, LIP4, PORT, 0);
+	ASSERT_LT(0, self->listener);
+	self->client = ready_to_connect(self->client_fd, LIP4, PORT);
+	ASSERT_LT(0, self->client);
+}
+
+FIXTURE_TEARDOWN(iw)
+{
+	close(self->fd);
+	close(self->client_fd);
+	close_verbs();
+	EXPECT_TRUE(nothing_left(5000));
+	del_siw();
+}
+
+/* siw sends its own four bytes with them, and counts in eight bits. */
+#define SIW_MAX_DATA 251
+
+TEST_F(iw, private_data_arrives_with_its_length)
+{
+	unsigned char data[256], zeros[256] = {};
+	struct rcm_conn_param *conn = &self->event.out_conn;
+
+	pattern(data, sizeof(data));
+	EXPECT_EQ(-EINVAL,
+		  iw_connect(self->client_fd, self->client, data, 256));
+	REQUEST(data, SIW_MAX_DATA);
+	EXPECT_EQ(SIW_MAX_DATA, conn->private_data_len);
+	EXPECT_EQ(0, memcmp(data, conn->private_data, SIW_MAX_DATA));
+	EXPECT_EQ(-EINVAL, iw_accept(self->fd, self->server, data, 256));
+	ESTABLISHED(data, SIW_MAX_DATA);
+	EXPECT_EQ(SIW_MAX_DATA, conn->private_data_len);
+	EXPECT_EQ(0, memcmp(data, conn->private_data, SIW_MAX_DATA));
+
+	self->client = ready_to_connect(self->client_fd, LIP4, PORT);
+	REQUEST("x", 1);
+	EXPECT_EQ(1, conn->private_data_len);
+	EXPECT_EQ('x', conn->private_data[0]);
+	EXPECT_EQ(0, memcmp(zeros, conn->private_data + 1, 255));
+	ESTABLISHED(NULL, 0);
+	EXPECT_EQ(0, conn->private_data_len);
+	EXPECT_EQ(0, memcmp(zeros, conn->private_data, 256));
+}
+
+TEST_F(iw, read_resources_are_mirrored_and_checked)
+{
+	struct rcm_conn_param conn = iw_param(NULL, 0);
+
+	conn.responder_resources = 129;
+	EXPECT_EQ(-EINVAL, connect_with(self->client_fd, self->client, &conn));
+	conn.responder_resources = 3;
+	conn.initiator_depth = 5;
+	ASSERT_EQ(0, connect_with(self->client_fd, self->client, &conn));
+	ASSERT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, &self->event, WAIT));
+	EXPECT_EQ(5, self->event.out_conn.responder_resources);
+	EXPECT_EQ(3, self->event.out_conn.initiator_depth);
+	EXPECT_EQ(0, self->event.out_conn.qp_num);
+
+	self->server = self->event.out_new_handle;
+	conn.qp_num = new_qp();
+	conn.responder_resources = 5;
+	conn.initiator_depth = 2;
+	ASSERT_EQ(0, accept_with(self->fd, self->server, 42, &conn));
+	ASSERT_EQ(EV_ESTABLISHED, next_event(self->fd, &self->event, WAIT));
+	EXPECT_EQ(42, self->event.out_uid);
+	ASSERT_EQ(EV_ESTABLISHED,
+		  next_event(self->client_fd, &self->event, WAIT));
+}
+
+/* What siw makes of a refusal, and the in-tree manager tells, too. */
+TEST_F(iw, reject_brings_private_data)
+{
+	unsigned char data[256];
+
+	pattern(data, sizeof(data));
+	REQUEST(NULL, 0);
+	EXPECT_EQ(-EINVAL, reject(self->fd, self->server, 0, data, 256));
+	ASSERT_EQ(0, reject(self->fd, self->server, 0, data, 200));
+	EXPECT_EQ(RCM_STATE_FAILED, state_of(self->fd, self->server));
+	ASSERT_EQ(EV_REJECTED, next_event(self->client_fd, &self->event, WAIT));
+	EXPECT_EQ(-ECONNRESET, self->event.out_status);
+	EXPECT_EQ(200, self->event.out_conn.private_data_len);
+	EXPECT_EQ(0, memcmp(data, self->event.out_conn.private_data, 200));
+	EXPECT_EQ(RCM_STEP_REJECTED, self->event.out_reason.step);
+	EXPECT_EQ(-ECONNRESET, self->event.out_reason.error);
+	EXPECT_EQ(RCM_STATE_FAILED, state_of(self->client_fd, self->client));
+	EXPECT_EQ(-EINVAL, reject(self->fd, self->server, 0, NULL, 0));
+}
+
+TEST_F(iw, nobody_listens_is_ECONNREFUSED_and_may_be_tried_again)
+{
+	int other = ready_to_connect(self->client_fd, LIP4, PORT + 1);
+
+	ASSERT_LT(0, other);
+	EXPECT_EQ(-ECONNREFUSED, iw_connect(self->client_fd, other, NULL, 0));
+	ASSERT_EQ(0, query(self->client_fd, other, &self->query));
+	EXPECT_EQ(RCM_STATE_ROUTE_RESOLVED, self->query.out_endpoint.state);
+	EXPECT_EQ(RCM_STEP_CONNECT, self->query.out_reason.step);
+	EXPECT_EQ(-ECONNREFUSED, self->query.out_reason.error);
+	EXPECT_EQ(-ETIME, next_event(self->client_fd, NULL, 0));
+
+	ASSERT_LT(0, listener(self->fd, LIP4, PORT + 1, 0));
+	EXPECT_EQ(0, iw_connect(self->client_fd, other, NULL, 0));
+	EXPECT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, NULL, WAIT));
+}
+
+TEST_F(iw, a_queue_pair_that_is_not_there_is_EINVAL_and_loses_nothing)
+{
+	struct rcm_conn_param conn = conn_param(NULL, 0);
+
+	conn.qp_num = 0xfffff0;
+	EXPECT_EQ(-EINVAL, connect_with(self->client_fd, self->client, &conn));
+	EXPECT_EQ(RCM_STATE_ROUTE_RESOLVED,
+		  state_of(self->client_fd, self->client));
+	REQUEST(NULL, 0);
+	EXPECT_EQ(-EINVAL, accept_with(self->fd, self->server, 0, &conn));
+	EXPECT_EQ(RCM_STATE_REQ_RCVD, state_of(self->fd, self->server));
+	ESTABLISHED(NULL, 0);
+}
+
+TEST_F(iw, attributes_of_a_queue_pair)
+{
+	const int access = IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_PORT;
+	const int remote = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	struct rcm_init_qp_attr attr;
+
+	ASSERT_EQ(0, init_qp_attr(self->client_fd, self->client, IBV_QPS_INIT,
+				  &attr));
+	EXPECT_EQ(access, (int)attr.out_mask);
+	EXPECT_EQ(0, attr.out_attr.qp_access_flags);
+	EXPECT_EQ(1, attr.out_attr.port_num);
+	REQUEST(NULL, 0);
+	EXPECT_EQ(access, (int)self->event.out_qp.init_mask);
+	EXPECT_EQ(access, (int)self->event.out_qp.rtr_mask);
+	EXPECT_EQ(IBV_QP_PORT, (int)self->event.out_qp.rts_mask);
+	EXPECT_EQ(remote, (int)self->event.out_qp.qp_access_flags);
+	ASSERT_EQ(0, init_qp_attr(self->fd, self->server, IBV_QPS_RTS, &attr));
+	EXPECT_EQ(IBV_QP_PORT, (int)attr.out_mask);
+}
+
+TEST_F(iw, destroying_an_unanswered_request_rejects_it)
+{
+	REQUEST(NULL, 0);
+	EXPECT_EQ(0, destroy(self->fd, self->server));
+	EXPECT_EQ(EV_REJECTED, next_event(self->client_fd, &self->event, WAIT));
+}
+
+TEST_F(iw, destroying_a_listener_rejects_unread_requests)
+{
+	ASSERT_EQ(0, iw_connect(self->client_fd, self->client, NULL, 0));
+	ASSERT_TRUE(readable(self->fd, WAIT));
+	EXPECT_EQ(0, destroy(self->fd, self->listener));
+	EXPECT_FALSE(readable(self->fd, 0));
+	EXPECT_EQ(EV_REJECTED, next_event(self->client_fd, &self->event, WAIT));
+	self->client = ready_to_connect(self->client_fd, LIP4, PORT);
+	EXPECT_EQ(-ECONNREFUSED,
+		  iw_connect(self->client_fd, self->client, NULL, 0));
+}
+
+TEST_F(iw, a_full_backlog_rejects)
+{
+	int small = listener(self->fd, LIP4, PORT + 1, 1);
+	int first = ready_to_connect(self->client_fd, LIP4, PORT + 1);
+	int second = ready_to_connect(self->client_fd, LIP4, PORT + 1);
+
+	ASSERT_LT(0, small);
+	ASSERT_EQ(0, iw_connect(self->client_fd, first, NULL, 0));
+	ASSERT_TRUE(readable(self->fd, WAIT));
+	ASSERT_EQ(0, iw_connect(self->client_fd, second, NULL, 0));
+	ASSERT_EQ(EV_REJECTED, next_event(self->client_fd, &self->event, WAIT));
+	EXPECT_EQ(second, (int)self->event.out_handle);
+	ASSERT_EQ(0, query(self->fd, small, &self->query));
+	EXPECT_EQ(RCM_STEP_BACKLOG, self->query.out_reason.step);
+}
+
+/* Waiting for the peer there would deadlock with its answer. */
+TEST_F(iw, disconnect_before_the_answer_does_nothing_and_does_not_wait)
+{
+	long long start;
+
+	REQUEST(NULL, 0);
+	start = now_ms();
+	EXPECT_EQ(0, disconnect(self->client_fd, self->client));
+	EXPECT_EQ(0, disconnect(self->fd, self->server));
+	EXPECT_GT(3000, now_ms() - start);
+	ESTABLISHED(NULL, 0);
+}
+
+TEST_F(iw, the_connect_timeout_is_kept)
+{
+	long long start;
+
+	ASSERT_EQ(0, set_own_option(self->client_fd, self->client,
+				    RCM_OPTION_CONNECT_TIMEOUT, 500));
+	REQUEST(NULL, 0);
+	start = now_ms();
+	ASSERT_EQ(EV_UNREACHABLE,
+		  next_event(self->client_fd, &self->event, WAIT));
+	EXPECT_GT(4000, now_ms() - start);
+	EXPECT_EQ(-ETIMEDOUT, self->event.out_status);
+	EXPECT_EQ(RCM_STEP_CONNECT, self->event.out_reason.step);
+	/* The answer is too late, and is nobody's. */
+	iw_accept(self->fd, self->server, NULL, 0);
+	EXPECT_EQ(-ETIME, next_event(self->client_fd, NULL, 300));
+	EXPECT_EQ(3, destroy(self->client_fd, self->client));
+}
+
+TEST_F_TIMEOUT(iw, no_answer_is_UNREACHABLE, 100)
+{
+	REQUEST(NULL, 0);
+	ASSERT_EQ(EV_UNREACHABLE,
+		  next_event(self->client_fd, &self->event, SIW_WAIT));
+	EXPECT_EQ(-ETIMEDOUT, self->event.out_status);
+	EXPECT_EQ(RCM_STEP_CONNECT, self->event.out_reason.step);
+	EXPECT_EQ(-ETIMEDOUT, self->event.out_reason.error);
+	EXPECT_EQ(RCM_STATE_FAILED, state_of(self->client_fd, self->client));
+}
+
+static void nothing(int signum)
+{
+	(void)signum;
+}
+
+/* siw makes the TCP connection within the call. */
+TEST_F(iw, a_connect_to_a_dead_host_can_be_interrupted)
+{
+	struct sigaction action = { .sa_handler = nothing };
+	int dead = ready_to_connect(self->client_fd, DEAD, PORT);
+	pid_t killer;
+
+	ASSERT_LT(0, dead);
+	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
+	killer = fork();
+	if (!killer) {
+		sleep(2);
+		kill(getppid(), SIGUSR1);
+		_exit(0);
+	}
+	EXPECT_EQ(-EINTR, iw_connect(self->client_fd, dead, NULL, 0));
+	EXPECT_EQ(killer, waitpid(killer, NULL, 0));
+	ASSERT_EQ(0, query(self->client_fd, dead, &self->query));
+	EXPECT_EQ(RCM_STATE_ROUTE_RESOLVED, self->query.out_endpoint.state);
+	EXPECT_EQ(-EINTR, self->query.out_reason.error);
+	EXPECT_EQ(2, destroy(self->client_fd, dead));
+}
+
+/* A peer that closes instead of answering. */
+TEST_F(iw, a_peer_that_hangs_up_is_REJECTED)
+{
+	addr_t any = addr(LIP4, PORT + 2);
+	int sock = socket(AF_INET, SOCK_STREAM, 0);
+	int other = ready_to_connect(self->client_fd, LIP4, PORT + 2);
+	int peer;
+
+	ASSERT_EQ(0, bind(sock, (struct sockaddr *)&any,
+			  sizeof(struct sockaddr_in)));
+	ASSERT_EQ(0, listen(sock, 1));
+	ASSERT_EQ(0, iw_connect(self->client_fd, other, NULL, 0));
+	peer = accept(sock, NULL, NULL);
+	ASSERT_LE(0, peer);
+	close(peer);
+	close(sock);
+	ASSERT_EQ(EV_REJECTED, next_event(self->client_fd, &self->event, WAIT));
+	EXPECT_EQ(-ECONNRESET, self->event.out_status);
+	EXPECT_EQ(RCM_STEP_REJECTED, self->event.out_reason.step);
+}
+
+TEST_F(iw, a_TCP_socket_on_the_port_is_EADDRINUSE)
+{
+	addr_t taken = addr(LIP4, PORT + 3);
+	int sock = socket(AF_INET, SOCK_STREAM, 0);
+	int handle;
+
+	ASSERT_EQ(0, bind(sock, (struct sockaddr *)&taken,
+			  sizeof(struct sockaddr_in)));
+	ASSERT_EQ(0, listen(sock, 1));
+	EXPECT_EQ(-EADDRINUSE, listener(self->fd, LIP4, PORT + 3, 0));
+	close(sock);
+	handle = listener(self->fd, LIP4, PORT + 4, 0);
+	EXPECT_LT(0, handle);
+}
+
+/* A loopback address is for this host, and siw has none there. */
+TEST_F(iw, a_loopback_listener_hears_nothing_from_elsewhere)
+{
+	int local = listener(self->fd, "127.0.0.1", PORT + 5, 0);
+	int other = ready_to_connect(self->client_fd, LIP4, PORT + 5);
+
+	ASSERT_LT(0, local);
+	ASSERT_LT(0, other);
+	EXPECT_EQ(-ECONNREFUSED, iw_connect(self->client_fd, other, NULL, 0));
+}
+
+TEST_F(iw, datagrams_and_multicast_are_refused)
+{
+	struct rcm_join_multicast join = {
+		.size = sizeof(join),
+		.number = 1,
+		.addr = addr("239.1.1.1", 0),
+	};
+	int bound = create(self->fd, 0, PS_UDP);
+	int any = create(self->fd, 0, PS_UDP);
+	struct rcm_conn_param conn = iw_param(NULL, 0);
+
+	ASSERT_EQ(0, bind_text(self->fd, bound, LIP4, PORT));
+	EXPECT_EQ(-EOPNOTSUPP, listen_on(self->fd, bound, 0));
+	EXPECT_EQ(RCM_STATE_BOUND, state_of(self->fd, bound));
+	join.handle = bound;
+	EXPECT_EQ(-ENOSYS, call(self->fd, RCM_JOIN_MULTICAST, &join));
+	/* There may be other devices. */
+	ASSERT_EQ(0, bind_text(self->fd, any, "0.0.0.0", PORT + 6));
+	EXPECT_EQ(0, listen_on(self->fd, any, 0));
+
+	ASSERT_EQ(0, resolve_flags(self->fd, bound, NULL, LIP4, PORT + 6, 1000,
+				   RCM_RESOLVE_BOTH));
+	ASSERT_EQ(EV_ADDR_RESOLVED, next_event(self->fd, NULL, WAIT));
+	ASSERT_EQ(EV_ROUTE_RESOLVED, next_event(self->fd, NULL, WAIT));
+	EXPECT_EQ(-EINVAL, connect_with(self->fd, bound, &conn));
+}
+
+TEST_F_TIMEOUT(iw, a_removed_device_is_let_go_in_any_state, 100)
+{
+	int idle = create_tcp(self->client_fd);
+	int waiting = ready_to_connect(self->client_fd, LIP4, PORT);
+	int seen = 0, type;
+
+	REQUEST(NULL, 0);
+	ESTABLISHED(NULL, 0);
+	ASSERT_EQ(0, iw_connect(self->client_fd, waiting, NULL, 0));
+	ASSERT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, NULL, WAIT));
+
+	EXPECT_EQ(0, sh("timeout 60 rdma link del " DEV));
+	while ((type = next_event(self->client_fd, NULL, 1000)) >= 0)
+		seen += type == EV_DEVICE_REMOVAL;
+	EXPECT_EQ(2, seen);
+	EXPECT_EQ(-ENODEV, disconnect(self->client_fd, self->client));
+	EXPECT_EQ(-ENODEV, listen_on(self->fd, self->listener, 0));
+	EXPECT_EQ(RCM_STATE_IDLE, state_of(self->client_fd, idle));
+}
+
+TEST_F(iw, a_wildcard_listener_takes_a_device_that_comes_later)
+{
+	int any = listener(self->fd, "0.0.0.0", PORT + 7, 0);
+	int later;
+
+	ASSERT_LT(0, any);
+	close_verbs();
+	ASSERT_EQ(0, sh("rdma link del " DEV " && rdma link add " DEV
+			" type siw netdev " LINK));
+	ASSERT_TRUE(wait_for_address(LIP4));
+	ASSERT_EQ(0, open_verbs());
+	later = ready_to_connect(self->client_fd, LIP4, PORT + 7);
+	/* The removal of the old one is told first. */
+	if (later == -EPROTO)
+		later = ready_to_connect(self->client_fd, LIP4, PORT + 7);
+	ASSERT_LT(0, later);
+	while (next_event(self->fd, NULL, 300) >= 0)
+		;
+	ASSERT_EQ(0, iw_connect(self->client_fd, later, NULL, 0));
+	EXPECT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, NULL, WAIT));
+}
+
+TEST_HARNESS_MAIN
