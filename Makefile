@@ -66,6 +66,7 @@ help:
 	@echo '  make dropin         rdma_cm.ko in place of the kernel'"'"'s, over rcm.ko; refuses other symbol versions'
 	@echo '  make lib            build/user/: librdmacm.so.1, librcm.so, rcm-run'
 	@echo '  make selftests      build/selftests/: the test programs in C'
+	@echo '  make sanitizers     build/asan, build/tsan: library and tests with sanitizers'
 	@echo '  make format         clang-format the C files in place'
 	@echo '  make clean          remove build/'
 	@echo
@@ -244,6 +245,39 @@ uml-kernel vm-kernel:
 	@selftests/rig/$@.sh
 selftests:
 	@$(MAKE) -C selftests KSELFTEST_DIR="$$(selftests/rig/kernel-source.sh)/selftests"
+
+# --- the library and its test programs with sanitizers, for selftests/sanitize.sh
+
+sanitized := lib_concurrent lib_sync lib_own_qp lib_udp lib_ports
+sanitize_asan := -fsanitize=address,undefined -fno-omit-frame-pointer
+sanitize_tsan := -fsanitize=thread
+sanitize_plain :=
+sanitize_cc = $(CC) -O1 -g -Wall -Wextra -D_GNU_SOURCE -Iuapi -Iuser/include \
+	$(sanitize_$(notdir $(@D))) -o $@
+
+.PHONY: sanitizers
+sanitizers: $(foreach s,asan tsan,$(BUILD)/$s/librdmacm.so.1 \
+		$(sanitized:%=$(BUILD)/$s/%)) \
+	$(foreach s,asan tsan plain,$(BUILD)/$s/plant) $(BUILD)/plain/lib_concurrent
+
+$(BUILD)/asan/librdmacm.so.1 $(BUILD)/tsan/librdmacm.so.1: $(lib_sources) \
+		$(wildcard user/*.h user/include/*/*.h uapi/*/*.h) $(lib_map) Makefile
+	@mkdir -p $(@D)
+	$(sanitize_cc) -shared -fPIC -Wl,-soname,librdmacm.so.1 \
+		-Wl,--version-script=$(lib_map) $(lib_sources) -libverbs -lpthread
+
+$(BUILD)/asan/plant $(BUILD)/tsan/plant $(BUILD)/plain/plant: selftests/sanitize/plant.c Makefile
+	@mkdir -p $(@D)
+	$(sanitize_cc) $< -lrdmacm -libverbs -lpthread
+
+# One rule each: a pattern with several targets would make them all at once
+define sanitize_test
+$(BUILD)/$(1)/lib_%: selftests/lib_%.c selftests/lib_test.h Makefile
+	@mkdir -p $$(@D)
+	$$(sanitize_cc) -O0 -isystem "$$$$(selftests/rig/kernel-source.sh)/selftests" \
+		$$< -lrdmacm -libverbs -lpthread
+endef
+$(foreach s,asan tsan plain,$(eval $(call sanitize_test,$(s))))
 
 # Trace events are a language of their own
 format_sources = $(filter-out kernel/trace.h,$(filter %.c %.h,$(module_sources)) \

@@ -16,14 +16,29 @@ static bool rcm_port_permitted(struct rcm_id *priv, u16 port)
 	       ns_capable(priv->net->user_ns, CAP_NET_BIND_SERVICE);
 }
 
+static int rcm_blame_port(struct rcm_id *priv, int ret)
+{
+	if (ret == -EADDRINUSE || ret == -EADDRNOTAVAIL)
+		rcm_id_blame(priv, RCM_STEP_PORT, ret, 0);
+	return ret;
+}
+
+static int rcm_blame_address(struct rcm_id *priv, int ret)
+{
+	rcm_id_blame(priv, RCM_STEP_ADDRESS, ret, 0);
+	return ret;
+}
+
 static int rcm_take_port(struct rcm_id *priv, const union rcm_addr *src,
 			 const union rcm_addr *dst)
 {
 	struct rcm_binding *binding = &priv->binding;
 	int low, high, ret;
 
-	if (!rcm_port_permitted(priv, ntohs(rcm_addr_port(src))))
+	if (!rcm_port_permitted(priv, ntohs(rcm_addr_port(src)))) {
+		rcm_id_blame(priv, RCM_STEP_PORT, -EACCES, 0);
 		return -EACCES;
+	}
 
 	priv->space = rcm_net_port_space(priv->net, priv->id.ps);
 	if (IS_ERR(priv->space)) {
@@ -42,7 +57,7 @@ static int rcm_take_port(struct rcm_id *priv, const union rcm_addr *src,
 	ret = rcm_port_bind(priv->space, binding, low, high);
 	if (!ret)
 		rcm_addr_set_port(rcm_src(priv), rcm_addr_port(&binding->src));
-	return ret;
+	return rcm_blame_port(priv, ret);
 }
 
 /**
@@ -67,7 +82,7 @@ static int rcm_bind_device(struct rcm_id *priv, const union rcm_addr *src)
 
 	if (rcm_addr_is_linklocal(src)) {
 		if (!src->sin6.sin6_scope_id)
-			return -EINVAL;
+			return rcm_blame_address(priv, -EINVAL);
 		priv->ifindex = src->sin6.sin6_scope_id;
 	}
 	if (rcm_addr_is_wildcard(src))
@@ -75,7 +90,7 @@ static int rcm_bind_device(struct rcm_id *priv, const union rcm_addr *src)
 
 	ifindex = rcm_addr_local_ifindex(priv->net, src);
 	if (ifindex < 0)
-		return ifindex;
+		return rcm_blame_address(priv, ifindex);
 	return rcm_device_attach(priv, ifindex);
 }
 
@@ -85,9 +100,10 @@ static int rcm_bind(struct rcm_id *priv, const union rcm_addr *src,
 {
 	int ret;
 
-	ret = rcm_id_move(priv, RCM_OP_BIND);
+	ret = rcm_id_allows(priv, RCM_OP_BIND);
 	if (ret)
 		return ret;
+	rcm_id_move(priv, RCM_OP_BIND);
 
 	*rcm_src(priv) = *src;
 	*rcm_dst(priv) = *dst;
@@ -165,10 +181,10 @@ static enum rcm_step rcm_addr_step(int status)
 
 static void rcm_addr_blame(struct rcm_id *priv, int status)
 {
-	rcm_id_blame(priv, rcm_addr_step(status), status, 0);
-	/* The interface was known, though nothing came of it. */
-	if (priv->addr_req.result.ifindex)
-		priv->reason.ifindex = priv->addr_req.result.ifindex;
+	/* The interface may be known, though nothing came of it. */
+	int ifindex = priv->addr_req.result.ifindex ?: priv->ifindex;
+
+	rcm_id_blame_link(priv, rcm_addr_step(status), status, ifindex, 0);
 }
 
 /**
@@ -188,7 +204,9 @@ int rcm_addr_complete(struct rcm_id *priv, int status)
 	if (priv->state != RCM_STATE_ADDR_QUERY)
 		return 0;
 
-	if (!status) {
+	if (status) {
+		rcm_addr_blame(priv, status);
+	} else {
 		rcm_addr_take_result(priv);
 		if (!priv->device)
 			status = rcm_device_attach(
@@ -196,7 +214,6 @@ int rcm_addr_complete(struct rcm_id *priv, int status)
 	}
 	if (status) {
 		*rcm_src(priv) = src;
-		rcm_addr_blame(priv, status);
 		rcm_id_move(priv, RCM_OP_ADDR_FAIL);
 		return rcm_id_report(priv, RDMA_CM_EVENT_ADDR_ERROR, status);
 	}
@@ -268,10 +285,10 @@ int rcm_id_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
 
 	lockdep_assert_held(&priv->mutex);
 
-	ret = rcm_state_next(priv->state, priv->state == RCM_STATE_IDLE ?
-						  RCM_OP_BIND :
-						  RCM_OP_RESOLVE_ADDR);
-	if (ret < 0)
+	ret = rcm_id_allows(priv, priv->state == RCM_STATE_IDLE ?
+					  RCM_OP_BIND :
+					  RCM_OP_RESOLVE_ADDR);
+	if (ret)
 		return ret;
 	if (!bound && src->sa.sa_family &&
 	    src->sa.sa_family != dst->sa.sa_family)
@@ -279,7 +296,7 @@ int rcm_id_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
 	if (bound && rcm_src(priv)->sa.sa_family != dst->sa.sa_family)
 		return -EINVAL;
 	if (rcm_addr_is_linklocal(dst) && !dst->sin6.sin6_scope_id)
-		return -EINVAL;
+		return rcm_blame_address(priv, -EINVAL);
 	if (rcm_addr_is_wildcard(dst) ||
 	    rcm_addr_is_loopback(bound ? rcm_src(priv) : src)) {
 		rcm_id_blame(priv, RCM_STEP_DEVICE, -ENODEV, 0);
@@ -289,7 +306,7 @@ int rcm_id_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
 	if (bound) {
 		ret = rcm_port_connect(priv->space, &priv->binding, dst);
 		if (ret)
-			return ret;
+			return rcm_blame_port(priv, ret);
 		*rcm_dst(priv) = *dst;
 	} else {
 		ret = rcm_bind_for_dst(priv, src, dst);
@@ -314,6 +331,12 @@ int rcm_id_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
 	return ret;
 }
 
+static int rcm_blame_state(struct rcm_id *priv)
+{
+	rcm_id_blame(priv, RCM_STEP_STATE, -EINVAL, 0);
+	return -EINVAL;
+}
+
 /**
  * rcm_id_set_reuseaddr - allow others that allow it too to use the same port
  * @priv: identifier, with its mutex held
@@ -327,7 +350,7 @@ int rcm_id_set_reuseaddr(struct rcm_id *priv, bool reuse)
 
 	if (priv->state != RCM_STATE_IDLE &&
 	    (!reuse || priv->state == RCM_STATE_LISTEN))
-		return -EINVAL;
+		return rcm_blame_state(priv);
 
 	WRITE_ONCE(priv->binding.reuse, reuse);
 	return 0;
@@ -345,7 +368,7 @@ int rcm_id_set_v6only(struct rcm_id *priv, bool v6only)
 	lockdep_assert_held(&priv->mutex);
 
 	if (priv->state != RCM_STATE_IDLE && priv->state != RCM_STATE_BOUND)
-		return -EINVAL;
+		return rcm_blame_state(priv);
 
 	WRITE_ONCE(priv->binding.v6only, v6only);
 	priv->v6only_set = true;

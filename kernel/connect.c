@@ -172,8 +172,8 @@ int rcm_id_connect(struct rcm_id *priv, struct rdma_conn_param *conn)
 	const struct rcm_transport *transport;
 	int ret;
 
-	ret = rcm_state_next(priv->state, RCM_OP_CONNECT);
-	if (ret < 0)
+	ret = rcm_id_allows(priv, RCM_OP_CONNECT);
+	if (ret)
 		return ret;
 	transport = priv->device->transport;
 	ret = rcm_check_conn(priv, conn,
@@ -186,7 +186,7 @@ int rcm_id_connect(struct rcm_id *priv, struct rdma_conn_param *conn)
 	rcm_take_qp(priv, conn);
 	ret = transport->connect(priv, conn);
 	if (ret) {
-		rcm_id_blame(priv, RCM_STEP_CONNECT,
+		rcm_id_blame(priv, RCM_STEP_SEND,
 			     ret == -ERESTARTSYS ? -EINTR : ret, 0);
 		rcm_id_move(priv, RCM_OP_CONNECT_FAIL);
 		return ret;
@@ -210,8 +210,8 @@ int rcm_id_accept(struct rcm_id *priv, struct rdma_conn_param *conn)
 	const struct rcm_transport *transport;
 	int ret;
 
-	ret = rcm_state_next(priv->state, RCM_OP_ACCEPT);
-	if (ret < 0)
+	ret = rcm_id_allows(priv, RCM_OP_ACCEPT);
+	if (ret)
 		return ret;
 	transport = priv->device->transport;
 	ret = rcm_check_conn(priv, conn,
@@ -225,7 +225,7 @@ int rcm_id_accept(struct rcm_id *priv, struct rdma_conn_param *conn)
 	ret = transport->accept(priv, conn);
 	if (ret) {
 		rcm_qp_to_error(priv);
-		rcm_id_blame(priv, RCM_STEP_CONNECT, ret, 0);
+		rcm_id_blame(priv, RCM_STEP_SEND, ret, 0);
 		rcm_id_move(priv, RCM_OP_ACCEPT_FAIL);
 		transport->reject(priv, 0, NULL, 0);
 	}
@@ -244,12 +244,14 @@ int rcm_id_establish(struct rcm_id *priv)
 {
 	int ret;
 
-	ret = rcm_state_next(priv->state, RCM_OP_ESTABLISH);
-	if (ret < 0)
-		return ret;
-	ret = priv->device->transport->establish(priv);
+	ret = rcm_id_allows(priv, RCM_OP_ESTABLISH);
 	if (ret)
 		return ret;
+	ret = priv->device->transport->establish(priv);
+	if (ret) {
+		rcm_id_blame(priv, RCM_STEP_SEND, ret, 0);
+		return ret;
+	}
 	return rcm_id_move(priv, RCM_OP_ESTABLISH);
 }
 
@@ -295,16 +297,18 @@ int rcm_id_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason)
 	const struct rcm_transport *transport;
 	int ret;
 
-	ret = rcm_state_next(priv->state, RCM_OP_REJECT);
-	if (ret < 0)
+	ret = rcm_id_allows(priv, RCM_OP_REJECT);
+	if (ret)
 		return ret;
 	transport = priv->device->transport;
 	if (len > rcm_max_data(priv, transport->max_reject_data,
 			       transport->max_ud_reply_data))
 		return -EINVAL;
 	ret = transport->reject(priv, reason, data, len);
-	if (ret)
+	if (ret) {
+		rcm_id_blame(priv, RCM_STEP_SEND, ret, 0);
 		return ret;
+	}
 	return rcm_id_move(priv, RCM_OP_REJECT);
 }
 
@@ -319,9 +323,10 @@ int rcm_id_disconnect(struct rcm_id *priv)
 {
 	int ret;
 
-	ret = rcm_id_move(priv, RCM_OP_DISCONNECT);
+	ret = rcm_id_allows(priv, RCM_OP_DISCONNECT);
 	if (ret)
 		return ret;
+	rcm_id_move(priv, RCM_OP_DISCONNECT);
 	/* When the connect timed out there is nothing left to do either. */
 	if (!priv->cm)
 		return 0;
@@ -361,7 +366,7 @@ void rcm_notify_done(struct rcm_id *priv)
 {
 	if (!priv->notified)
 		return;
-	/* Pairs with rcm_cm_destroy(): all that was done before is seen. */
+	/* Pairs with smp_load_acquire() of rcm_cm_destroy(). */
 	smp_store_release(&priv->notified, false);
 	/* Pairs with set_current_state() of rcm_cm_destroy()'s wait. */
 	smp_mb();

@@ -93,22 +93,55 @@ static void rcm_device_addr(struct rcm_id *priv, const struct net_device *ndev)
 	memcpy(addr->broadcast, ndev->broadcast, ndev->addr_len);
 }
 
-static bool rcm_device_try(struct rcm_id *priv, struct rcm_device *device,
-			   struct net_device *ndev)
+/* Is the device made on the interface?  Then it has a GID for it, the first. */
+static bool rcm_port_is_on(struct ib_device *ib, u32 port,
+			   const struct net_device *ndev)
 {
+	const struct ib_gid_attr *attr = rdma_get_gid_attr(ib, port, 0);
+	bool found;
+
+	if (IS_ERR(attr))
+		return false;
+	found = rdma_read_gid_attr_ndev_rcu(attr) == ndev;
+	rdma_put_gid_attr(attr);
+	return found;
+}
+
+/**
+ * struct rcm_device_why - why no device was found
+ * @step: how near it came
+ * @index: of the device that @step is about
+ */
+struct rcm_device_why {
+	enum rcm_step step;
+	u32 index;
+};
+
+static bool rcm_device_try(struct rcm_id *priv, struct rcm_device *device,
+			   struct net_device *ndev, struct rcm_device_why *why)
+{
+	bool ours = rdma_dev_access_netns(device->ib, priv->net);
 	const struct ib_gid_attr *attr;
 	u32 port;
 
-	if (!rdma_dev_access_netns(device->ib, priv->net) ||
-	    !rcm_device_suits(priv, device))
+	if (!rcm_device_suits(priv, device))
 		return false;
 
 	rdma_for_each_port(device->ib, port) {
 		attr = device->transport->find_gid(device->ib, port,
 						   rcm_src(priv), ndev);
-		if (IS_ERR(attr))
+		if (IS_ERR(attr)) {
+			if (ours && rcm_port_is_on(device->ib, port, ndev)) {
+				why->step = RCM_STEP_GID;
+				why->index = device->ib->index;
+			}
 			continue;
-		if (rcm_device_link(priv, device, port, attr, ndev->ifindex)) {
+		}
+		if (!ours) {
+			why->step = RCM_STEP_NAMESPACE;
+			why->index = device->ib->index;
+		} else if (rcm_device_link(priv, device, port, attr,
+					   ndev->ifindex)) {
 			rcm_device_addr(priv, ndev);
 			return true;
 		}
@@ -124,10 +157,11 @@ static bool rcm_device_try(struct rcm_id *priv, struct rcm_device *device,
  *
  * Context: any that may take a mutex.
  * Return: 0; -ENODEV when no RDMA device in the identifier's namespace has
- * the address on that interface.
+ * the address on that interface; the reason says more.
  */
 int rcm_device_attach(struct rcm_id *priv, int ifindex)
 {
+	struct rcm_device_why why = { .step = RCM_STEP_DEVICE };
 	struct rcm_device *device;
 	struct net_device *ndev;
 	int ret = -ENODEV;
@@ -137,13 +171,15 @@ int rcm_device_attach(struct rcm_id *priv, int ifindex)
 	if (!ndev)
 		goto out;
 	list_for_each_entry_rcu(device, &rcm_devices, node) {
-		if (rcm_device_try(priv, device, ndev)) {
+		if (rcm_device_try(priv, device, ndev, &why)) {
 			ret = 0;
 			break;
 		}
 	}
 out:
 	rcu_read_unlock();
+	if (ret)
+		rcm_id_blame_link(priv, why.step, ret, ifindex, why.index);
 	return ret;
 }
 
@@ -242,16 +278,19 @@ void rcm_device_detach(struct rcm_id *priv)
  * identifier lives on without device, and each later call says -ENODEV.  Any
  * other consumer has to destroy the identifier, and removal waits for it.
  */
-static void rcm_id_device_removed(struct rcm_id *priv)
+static void rcm_id_device_removed(struct rcm_id *priv,
+				  const struct rcm_device *device)
 {
 	struct rcm_hold hold = {};
 
 	rcm_id_lock_events(priv);
-	if (rcm_id_move(priv, RCM_OP_REMOVE)) {
+	/* A call that failed may have let go of the device just now. */
+	if (priv->device != device || rcm_id_move(priv, RCM_OP_REMOVE)) {
 		rcm_id_unlock_events(priv);
 		return;
 	}
-	rcm_id_blame(priv, RCM_STEP_REMOVAL, -ENODEV, 0);
+	priv->reason_device = device->ib->index;
+	rcm_id_blame(priv, RCM_STEP_REMOVAL, -ENODEV, priv->reason_device);
 	if (rcm_id_report(priv, RDMA_CM_EVENT_DEVICE_REMOVAL, 0)) {
 		rcm_id_destroy_unlock(priv);
 		return;
@@ -338,7 +377,7 @@ static void rcm_device_remove(struct ib_device *ib, void *client_data)
 
 	rcm_listen_device_removed(device);
 	while ((priv = rcm_device_first_id(device))) {
-		rcm_id_device_removed(priv);
+		rcm_id_device_removed(priv, device);
 		rcm_id_put(priv);
 	}
 

@@ -141,19 +141,116 @@ int rcm_id_move(struct rcm_id *priv, enum rcm_op op)
 }
 
 /**
- * rcm_id_blame - remember why an operation failed
+ * rcm_id_allows - whether the state allows what the consumer wants
+ * @priv: identifier, with its mutex held
+ * @op: what it wants
+ *
+ * Return: 0; what rcm_state_next() says when it does not, and that is
+ * remembered as the reason.
+ */
+int rcm_id_allows(struct rcm_id *priv, enum rcm_op op)
+{
+	int next = rcm_state_next(priv->state, op);
+
+	if (next >= 0)
+		return 0;
+	if (next == -ENODEV)
+		rcm_id_blame(priv, RCM_STEP_REMOVAL, next, priv->reason_device);
+	else
+		rcm_id_blame(priv, RCM_STEP_STATE, next, 0);
+	return next;
+}
+
+/**
+ * rcm_id_no_reason - a new operation begins
+ * @priv: identifier, with its mutex held
+ */
+void rcm_id_no_reason(struct rcm_id *priv)
+{
+	memset(&priv->reason, 0, sizeof(priv->reason));
+}
+
+/**
+ * rcm_reason_for - what an error means of which nobody said more
+ * @reason: filled in, unless it says something already
+ * @error: negative errno
+ */
+void rcm_reason_for(struct rcm_reason *reason, int error)
+{
+	if (reason->step != RCM_STEP_NONE)
+		return;
+
+	switch (error) {
+	case -ENOMEM:
+	case -EMFILE:
+	case -ENOBUFS:
+		reason->step = RCM_STEP_RESOURCES;
+		break;
+	case -ENODEV:
+		reason->step = RCM_STEP_REMOVAL;
+		break;
+	default:
+		reason->step = RCM_STEP_PARAM;
+		break;
+	}
+	reason->error = error;
+}
+
+/**
+ * rcm_id_judge - an operation ended
+ * @priv: identifier, with its mutex held
+ * @error: 0 or a negative errno; one of which nobody said more is explained
+ */
+void rcm_id_judge(struct rcm_id *priv, int error)
+{
+	if (!error || priv->reason.step != RCM_STEP_NONE)
+		return;
+	rcm_reason_for(&priv->reason, error);
+	if (error == -ENODEV)
+		priv->reason.detail = priv->reason_device;
+	trace_rcm_reason(priv, &priv->reason);
+}
+
+/**
+ * rcm_step_text - a step in words
+ * @step: step
+ */
+const char *rcm_step_text(u32 step)
+{
+	static const char *const texts[] = RCM_STEP_TEXTS;
+
+	return step < ARRAY_SIZE(texts) ? texts[step] : "unknown";
+}
+
+/**
+ * rcm_id_blame_link - remember why an operation failed, and on which interface
  * @priv: identifier, with its mutex held
  * @step: what was being done
  * @error: negative errno, or 0
- * @detail: the peer's reason, or 0
+ * @ifindex: network interface concerned, or 0
+ * @detail: the peer's reason, the RDMA device's index, or 0
+ */
+void rcm_id_blame_link(struct rcm_id *priv, enum rcm_step step, int error,
+		       int ifindex, u32 detail)
+{
+	priv->reason.step = step;
+	priv->reason.error = error;
+	priv->reason.ifindex = ifindex;
+	priv->reason.detail = detail;
+	trace_rcm_reason(priv, &priv->reason);
+}
+
+/**
+ * rcm_id_blame - remember why an operation failed
+ * @priv: identifier, with its mutex held; on its interface, if it has one
+ * @step: what was being done
+ * @error: negative errno, or 0
+ * @detail: the peer's reason, the RDMA device's index, or 0
  */
 void rcm_id_blame(struct rcm_id *priv, enum rcm_step step, int error,
 		  u32 detail)
 {
-	priv->reason.step = step;
-	priv->reason.error = error;
-	priv->reason.ifindex = priv->ifindex;
-	priv->reason.detail = detail;
+	rcm_id_blame_link(priv, step, error, priv->ifindex, detail);
 }
 
 /**

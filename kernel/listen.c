@@ -241,9 +241,10 @@ int rcm_listen_start(struct rcm_id *priv, int backlog)
 		if (ret)
 			return ret;
 	}
-	ret = rcm_id_move(priv, RCM_OP_LISTEN);
+	ret = rcm_id_allows(priv, RCM_OP_LISTEN);
 	if (ret)
 		return ret;
+	rcm_id_move(priv, RCM_OP_LISTEN);
 
 	ret = rcm_port_listen(priv->space, &priv->binding);
 	if (ret)
@@ -269,6 +270,8 @@ err_listen:
 		return ret;
 	rcm_port_unlisten(priv->space, &priv->binding, reuse);
 err_state:
+	if (ret == -EADDRINUSE || ret == -EADDRNOTAVAIL)
+		rcm_id_blame(priv, RCM_STEP_PORT, ret, 0);
 	rcm_id_move(priv, RCM_OP_LISTEN_FAIL);
 	if (was_idle)
 		rcm_unbind(priv);

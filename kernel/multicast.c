@@ -138,8 +138,10 @@ static int rcm_mcast_check(struct rcm_id *priv, const union rcm_addr *addr,
 		return -ENODEV;
 	if (!priv->device || priv->id.qp_type != IB_QPT_UD ||
 	    (priv->state != RCM_STATE_BOUND &&
-	     priv->state != RCM_STATE_ADDR_RESOLVED))
+	     priv->state != RCM_STATE_ADDR_RESOLVED)) {
+		rcm_id_blame(priv, RCM_STEP_STATE, -EINVAL, 0);
 		return -EINVAL;
+	}
 	if (!rcm_addr_is_multicast(addr) || !number)
 		return -EINVAL;
 	if (!rdma_protocol_roce(priv->device->ib, priv->id.port_num))
@@ -206,8 +208,10 @@ static struct rcm_mcast *rcm_mcast_add(struct rcm_id *priv,
 		return ERR_PTR(ret);
 	rcm_set_qkey(priv, 0);
 	ndev = rcm_mcast_ndev(priv);
-	if (IS_ERR(ndev))
-		return ERR_CAST(ndev);
+	if (IS_ERR(ndev)) {
+		ret = PTR_ERR(ndev);
+		goto err;
+	}
 
 	ret = -ENOMEM;
 	mcast = kzalloc(sizeof(*mcast), GFP_KERNEL_ACCOUNT);
@@ -234,6 +238,9 @@ err_free:
 	rcm_mcast_free(mcast);
 err_ndev:
 	dev_put(ndev);
+err:
+	if (ret != -ENOMEM)
+		rcm_id_blame(priv, RCM_STEP_MULTICAST, ret, 0);
 	return ERR_PTR(ret);
 }
 

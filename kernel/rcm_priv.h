@@ -132,6 +132,7 @@ enum rcm_todo {
  * @psn: first packet sequence number that the peer sends
  * @ece: options of this side
  * @reason: why the last operation failed
+ * @reason_device: index of the RDMA device that was removed
  * @device: RDMA device, with a reference, or %NULL
  * @device_node: on rcm_device.ids; lock: rcm_device.lock
  * @sgid_attr: local GID, with a reference, or %NULL
@@ -182,6 +183,7 @@ struct rcm_id {
 	u32 psn;
 	struct rdma_ucm_ece ece;
 	struct rcm_reason reason;
+	u32 reason_device;
 
 	struct rcm_device *device;
 	struct list_head device_node;
@@ -301,6 +303,13 @@ int rcm_id_move(struct rcm_id *priv, enum rcm_op op);
 int rcm_id_dispatch(struct rcm_id *priv, struct rdma_cm_event *event);
 int rcm_id_report(struct rcm_id *priv, enum rdma_cm_event_type type,
 		  int status);
+int rcm_id_allows(struct rcm_id *priv, enum rcm_op op);
+void rcm_id_no_reason(struct rcm_id *priv);
+void rcm_id_judge(struct rcm_id *priv, int error);
+void rcm_reason_for(struct rcm_reason *reason, int error);
+const char *rcm_step_text(u32 step);
+void rcm_id_blame_link(struct rcm_id *priv, enum rcm_step step, int error,
+		       int ifindex, u32 detail);
 void rcm_id_blame(struct rcm_id *priv, enum rcm_step step, int error,
 		  u32 detail);
 void rcm_id_endpoint(struct rcm_id *priv, struct rcm_endpoint *to);

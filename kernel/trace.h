@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Tracepoints: every change of state, every event handed up.
+ * Tracepoints: every change of state, every event handed up, every failure.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM rcm
@@ -62,6 +62,28 @@ TRACE_EVENT(rcm_event,
 	TP_printk("id=%u event=%d status=%d step=%u error=%d",
 		  __entry->number, __entry->event, __entry->status,
 		  __entry->step, __entry->error)
+);
+
+TRACE_EVENT(rcm_reason,
+	TP_PROTO(struct rcm_id *priv, const struct rcm_reason *reason),
+	TP_ARGS(priv, reason),
+	TP_STRUCT__entry(
+		__field(u32, number)
+		__field(u32, step)
+		__field(int, error)
+		__field(u32, ifindex)
+		__field(u32, detail)
+	),
+	TP_fast_assign(
+		__entry->number = priv->number;
+		__entry->step = reason->step;
+		__entry->error = reason->error;
+		__entry->ifindex = reason->ifindex;
+		__entry->detail = reason->detail;
+	),
+	TP_printk("id=%u %s: error=%d ifindex=%u detail=%u",
+		  __entry->number, rcm_step_text(__entry->step),
+		  __entry->error, __entry->ifindex, __entry->detail)
 );
 
 /* clang-format on */

@@ -40,12 +40,15 @@ static int rcm_cmd_info(struct rcm_file *file, void *arg)
  * @min: of its first version
  * @out: it has a result, to be written to the argument
  * @run: does it; gets the kernel's copy of the argument
+ * @reason: offset of its struct rcm_reason, which is written when it fails, too;
+ *	0 when it has none
  * @undo: called when the result cannot be written, for a command that makes
  *	something
  */
 struct rcm_uabi_cmd {
 	size_t size;
 	size_t min;
+	size_t reason;
 	bool out;
 	int (*run)(struct rcm_file *file, void *arg);
 	void (*undo)(struct rcm_file *file, void *arg);
@@ -79,6 +82,17 @@ union rcm_uabi_arg {
 		.undo = undo_fn,                                       \
 	}
 
+/* One that may fail with nothing left that could be asked for the reason. */
+#define RCM_UABI_CMD_REASON(nr, type, last, run_fn, undo_fn) \
+	[RCM_CMD_##nr - RCM_CMD_INFO] = {                    \
+		.size = sizeof(struct type),                 \
+		.min = offsetofend(struct type, last),       \
+		.out = true,                                 \
+		.reason = offsetof(struct type, out_reason), \
+		.run = run_fn,                               \
+		.undo = undo_fn,                             \
+	}
+
 /* With a result, and without */
 #define RCM_UABI_CMD(nr, type, last, run_fn, undo_fn) \
 	RCM_UABI_ENTRY(nr, type, last, true, run_fn, undo_fn)
@@ -91,9 +105,9 @@ static const struct rcm_uabi_cmd rcm_uabi_cmds[] = {
 		     rcm_undo_create_id),
 	RCM_UABI_CMD(DESTROY_ID, rcm_destroy_id, reserved, rcm_cmd_destroy_id,
 		     NULL),
-	RCM_UABI_CMD(BIND, rcm_bind, addr, rcm_cmd_bind, rcm_undo_bind),
-	RCM_UABI_CMD(RESOLVE_ADDR, rcm_resolve_addr, dst, rcm_cmd_resolve_addr,
-		     rcm_undo_bind),
+	RCM_UABI_CMD_REASON(BIND, rcm_bind, addr, rcm_cmd_bind, rcm_undo_bind),
+	RCM_UABI_CMD_REASON(RESOLVE_ADDR, rcm_resolve_addr, dst,
+			    rcm_cmd_resolve_addr, rcm_undo_bind),
 	RCM_UABI_IN(RESOLVE_ROUTE, rcm_resolve_route, reserved,
 		    rcm_cmd_resolve_route),
 	RCM_UABI_IN(LISTEN, rcm_listen, reserved, rcm_cmd_listen),
@@ -129,9 +143,23 @@ static int rcm_uabi_size(void __user *arg, size_t min, u32 *size)
 	return *size > PAGE_SIZE ? -E2BIG : 0;
 }
 
+/* Why it failed, where the caller's structure is long enough for that. */
+static void rcm_uabi_put_reason(const struct rcm_uabi_cmd *cmd,
+				void __user *uarg, u32 size, int ret,
+				struct rcm_reason *reason)
+{
+	if (size < cmd->reason + sizeof(*reason))
+		return;
+	rcm_reason_for(reason, ret);
+	/* A caller whose memory went is told of the failure, at least. */
+	if (copy_to_user(uarg + cmd->reason, reason, sizeof(*reason)))
+		return;
+}
+
 static int rcm_uabi_run(struct rcm_file *file, const struct rcm_uabi_cmd *cmd,
 			void __user *uarg)
 {
+	struct rcm_reason *reason;
 	union rcm_uabi_arg arg;
 	u32 size;
 	int ret;
@@ -142,7 +170,12 @@ static int rcm_uabi_run(struct rcm_file *file, const struct rcm_uabi_cmd *cmd,
 	ret = copy_struct_from_user(&arg, cmd->size, uarg, size);
 	if (ret)
 		return ret;
+	reason = cmd->reason ? (void *)&arg + cmd->reason : NULL;
+	if (reason)
+		memset(reason, 0, sizeof(*reason));
 	ret = cmd->run(file, &arg);
+	if (ret && reason)
+		rcm_uabi_put_reason(cmd, uarg, size, ret, reason);
 	if (ret || !cmd->out)
 		return ret;
 	if (copy_to_user(uarg, &arg, min_t(size_t, size, cmd->size))) {

@@ -93,6 +93,8 @@ u32 rcm_uctx_destroy(struct rcm_uctx *ctx);
 struct rcm_uctx *rcm_uctx_take(struct rcm_file *file, u32 handle);
 struct rcm_uctx *rcm_uctx_lock(struct rcm_file *file, u32 handle);
 void rcm_uctx_unlock(struct rcm_uctx *ctx);
+struct rcm_uctx *rcm_uctx_start(struct rcm_file *file, u32 handle);
+int rcm_uctx_finish(struct rcm_uctx *ctx, int ret);
 
 /* uabi_id.c */
 int rcm_cmd_create_id(struct rcm_file *file, void *arg);

@@ -15,15 +15,14 @@ int rcm_cmd_listen(struct rcm_file *file, void *arg)
 		return -EINVAL;
 	if (!backlog || backlog > RCM_MAX_BACKLOG)
 		backlog = RCM_MAX_BACKLOG;
-	ctx = rcm_uctx_lock(file, listen->handle);
+	ctx = rcm_uctx_start(file, listen->handle);
 	if (!ctx)
 		return -ENOENT;
 
 	ret = rcm_uevent_reserve(ctx, 1);
 	if (!ret)
 		ret = rcm_listen_start(ctx->priv, backlog);
-	rcm_uctx_unlock(ctx);
-	return ret;
+	return rcm_uctx_finish(ctx, ret);
 }
 
 static int rcm_conn_from_user(struct rdma_conn_param *to,
@@ -64,7 +63,7 @@ int rcm_cmd_connect(struct rcm_file *file, void *arg)
 	ret = rcm_conn_from_user(&conn, &connect->conn);
 	if (ret)
 		return ret;
-	ctx = rcm_uctx_lock(file, connect->handle);
+	ctx = rcm_uctx_start(file, connect->handle);
 	if (!ctx)
 		return -ENOENT;
 
@@ -75,8 +74,7 @@ int rcm_cmd_connect(struct rcm_file *file, void *arg)
 	rcm_set_ece(ctx->priv, &connect->ece);
 	ret = rcm_id_connect(ctx->priv, &conn);
 out:
-	rcm_uctx_unlock(ctx);
-	return ret;
+	return rcm_uctx_finish(ctx, ret);
 }
 
 int rcm_cmd_accept(struct rcm_file *file, void *arg)
@@ -89,7 +87,7 @@ int rcm_cmd_accept(struct rcm_file *file, void *arg)
 	ret = rcm_conn_from_user(&conn, &accept->conn);
 	if (ret)
 		return ret;
-	ctx = rcm_uctx_lock(file, accept->handle);
+	ctx = rcm_uctx_start(file, accept->handle);
 	if (!ctx)
 		return -ENOENT;
 
@@ -104,21 +102,19 @@ int rcm_cmd_accept(struct rcm_file *file, void *arg)
 	WRITE_ONCE(ctx->uid, accept->uid);
 	ctx->unanswered = false;
 out:
-	rcm_uctx_unlock(ctx);
-	return ret;
+	return rcm_uctx_finish(ctx, ret);
 }
 
 int rcm_cmd_establish(struct rcm_file *file, void *arg)
 {
 	struct rcm_establish *establish = arg;
-	struct rcm_uctx *ctx = rcm_uctx_lock(file, establish->handle);
+	struct rcm_uctx *ctx = rcm_uctx_start(file, establish->handle);
 	int ret;
 
 	if (!ctx)
 		return -ENOENT;
 	ret = rcm_id_establish(ctx->priv);
-	rcm_uctx_unlock(ctx);
-	return ret;
+	return rcm_uctx_finish(ctx, ret);
 }
 
 int rcm_cmd_reject(struct rcm_file *file, void *arg)
@@ -132,27 +128,25 @@ int rcm_cmd_reject(struct rcm_file *file, void *arg)
 		return -EINVAL;
 	if (reject->reason && reject->reason != 28 && reject->reason != 35)
 		return -EINVAL;
-	ctx = rcm_uctx_lock(file, reject->handle);
+	ctx = rcm_uctx_start(file, reject->handle);
 	if (!ctx)
 		return -ENOENT;
 
 	ret = rcm_id_reject(ctx->priv, reject->private_data,
 			    reject->private_data_len, reject->reason);
-	rcm_uctx_unlock(ctx);
-	return ret;
+	return rcm_uctx_finish(ctx, ret);
 }
 
 int rcm_cmd_disconnect(struct rcm_file *file, void *arg)
 {
 	struct rcm_disconnect *disconnect = arg;
-	struct rcm_uctx *ctx = rcm_uctx_lock(file, disconnect->handle);
+	struct rcm_uctx *ctx = rcm_uctx_start(file, disconnect->handle);
 	int ret;
 
 	if (!ctx)
 		return -ENOENT;
 	ret = rcm_id_disconnect(ctx->priv);
-	rcm_uctx_unlock(ctx);
-	return ret;
+	return rcm_uctx_finish(ctx, ret);
 }
 
 int rcm_cmd_notify(struct rcm_file *file, void *arg)
@@ -166,13 +160,14 @@ int rcm_cmd_notify(struct rcm_file *file, void *arg)
 	if (notify->event != IB_EVENT_COMM_EST &&
 	    notify->event != IB_EVENT_PATH_MIG)
 		return -EINVAL;
-	ctx = rcm_uctx_lock(file, notify->handle);
+	ctx = rcm_uctx_start(file, notify->handle);
 	if (!ctx)
 		return -ENOENT;
 
 	ret = rcm_id_notify(ctx->priv, notify->event);
-	rcm_uctx_unlock(ctx);
-	return ret;
+	if (ret == -EINVAL || ret == -EISCONN)
+		rcm_id_blame(ctx->priv, RCM_STEP_STATE, ret, 0);
+	return rcm_uctx_finish(ctx, ret);
 }
 
 int rcm_cmd_init_qp_attr(struct rcm_file *file, void *arg)
@@ -185,14 +180,15 @@ int rcm_cmd_init_qp_attr(struct rcm_file *file, void *arg)
 
 	if (init->qp_state < IB_QPS_INIT || init->qp_state > IB_QPS_RTS)
 		return -EINVAL;
-	ctx = rcm_uctx_lock(file, init->handle);
+	ctx = rcm_uctx_start(file, init->handle);
 	if (!ctx)
 		return -ENOENT;
 
 	attr.qp_state = init->qp_state;
 	ret = rcm_id_init_qp_attr(ctx->priv, &attr, &mask);
-	rcm_uctx_unlock(ctx);
-	if (ret)
+	if (ret == -EINVAL)
+		rcm_id_blame(ctx->priv, RCM_STEP_STATE, ret, 0);
+	if (rcm_uctx_finish(ctx, ret))
 		return ret;
 
 	mask &= ~IB_QP_ALT_PATH;
@@ -220,7 +216,7 @@ int rcm_cmd_join_multicast(struct rcm_file *file, void *arg)
 	ret = rcm_addr_set(&addr, &join->addr);
 	if (ret)
 		return ret;
-	ctx = rcm_uctx_lock(file, join->handle);
+	ctx = rcm_uctx_start(file, join->handle);
 	if (!ctx)
 		return -ENOENT;
 
@@ -229,8 +225,7 @@ int rcm_cmd_join_multicast(struct rcm_file *file, void *arg)
 		ret = rcm_mcast_join(ctx->priv, &addr,
 				     join->flags & RCM_JOIN_SEND_ONLY,
 				     join->number);
-	rcm_uctx_unlock(ctx);
-	return ret;
+	return rcm_uctx_finish(ctx, ret);
 }
 
 int rcm_cmd_leave_multicast(struct rcm_file *file, void *arg)
@@ -241,15 +236,14 @@ int rcm_cmd_leave_multicast(struct rcm_file *file, void *arg)
 
 	if (leave->reserved)
 		return -EINVAL;
-	ctx = rcm_uctx_lock(file, leave->handle);
+	ctx = rcm_uctx_start(file, leave->handle);
 	if (!ctx)
 		return -ENOENT;
 
 	ret = rcm_mcast_leave(ctx->priv, leave->number);
 	if (!ret)
 		rcm_uevent_drop_join(ctx, leave->number);
-	rcm_uctx_unlock(ctx);
-	return ret;
+	return rcm_uctx_finish(ctx, ret);
 }
 
 int rcm_cmd_write_event(struct rcm_file *file, void *arg)
@@ -261,10 +255,9 @@ int rcm_cmd_write_event(struct rcm_file *file, void *arg)
 	if (write->event != RCM_EVENT_USER &&
 	    write->event != RCM_EVENT_INTERNAL)
 		return -EINVAL;
-	ctx = rcm_uctx_lock(file, write->handle);
+	ctx = rcm_uctx_start(file, write->handle);
 	if (!ctx)
 		return -ENOENT;
 	ret = rcm_uevent_write(ctx, write);
-	rcm_uctx_unlock(ctx);
-	return ret;
+	return rcm_uctx_finish(ctx, ret);
 }

@@ -163,3 +163,34 @@ void rcm_uctx_unlock(struct rcm_uctx *ctx)
 	mutex_unlock(&ctx->priv->mutex);
 	rcm_uctx_put(ctx);
 }
+
+/**
+ * rcm_uctx_start - find the identifier of a command that does something
+ * @file: file
+ * @handle: its handle
+ *
+ * As rcm_uctx_lock(), and it is forgotten why an earlier command failed. For
+ * rcm_uctx_finish().
+ */
+struct rcm_uctx *rcm_uctx_start(struct rcm_file *file, u32 handle)
+{
+	struct rcm_uctx *ctx = rcm_uctx_lock(file, handle);
+
+	if (ctx)
+		rcm_id_no_reason(ctx->priv);
+	return ctx;
+}
+
+/**
+ * rcm_uctx_finish - a command on an identifier is done
+ * @ctx: from rcm_uctx_start()
+ * @ret: 0 or a negative errno, for which there is a reason afterwards
+ *
+ * Return: @ret.
+ */
+int rcm_uctx_finish(struct rcm_uctx *ctx, int ret)
+{
+	rcm_id_judge(ctx->priv, ret);
+	rcm_uctx_unlock(ctx);
+	return ret;
+}

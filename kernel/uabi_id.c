@@ -150,15 +150,18 @@ static int rcm_open_target(struct rcm_file *file, const struct rcm_bind *arg,
 	}
 	if (arg->ps || arg->qp_type || arg->uid)
 		return -EINVAL;
-	*ctx = rcm_uctx_lock(file, arg->handle);
+	*ctx = rcm_uctx_start(file, arg->handle);
 	return *ctx ? 0 : -ENOENT;
 }
 
 static void rcm_close_target(struct rcm_file *file, struct rcm_bind *arg,
-			     struct rcm_uctx *ctx, int ret)
+			     struct rcm_uctx *ctx, int ret,
+			     struct rcm_reason *reason)
 {
 	u32 handle = ctx->handle;
 
+	rcm_id_judge(ctx->priv, ret);
+	*reason = ctx->priv->reason;
 	rcm_uctx_unlock(ctx);
 	if (!(arg->flags & RCM_CREATE))
 		return;
@@ -187,7 +190,7 @@ int rcm_cmd_bind(struct rcm_file *file, void *arg)
 		ret = rcm_id_bind(ctx->priv, &addr);
 	if (!ret)
 		rcm_addr_put_user(&bind->addr, rcm_src(ctx->priv));
-	rcm_close_target(file, bind, ctx, ret);
+	rcm_close_target(file, bind, ctx, ret, &bind->out_reason);
 	return ret;
 }
 
@@ -240,7 +243,7 @@ int rcm_cmd_resolve_addr(struct rcm_file *file, void *arg)
 	if (ret)
 		ctx->priv->route_follows = follows;
 out:
-	rcm_close_target(file, arg, ctx, ret);
+	rcm_close_target(file, arg, ctx, ret, &resolve->out_reason);
 	return ret;
 }
 
@@ -252,15 +255,14 @@ int rcm_cmd_resolve_route(struct rcm_file *file, void *arg)
 
 	if (resolve->reserved)
 		return -EINVAL;
-	ctx = rcm_uctx_lock(file, resolve->handle);
+	ctx = rcm_uctx_start(file, resolve->handle);
 	if (!ctx)
 		return -ENOENT;
 
 	ret = rcm_uevent_reserve(ctx, 2);
 	if (!ret)
 		ret = rcm_id_resolve_route(ctx->priv, resolve->timeout_ms);
-	rcm_uctx_unlock(ctx);
-	return ret;
+	return rcm_uctx_finish(ctx, ret);
 }
 
 static int rcm_apply_option(struct rcm_id *priv, u32 level, u32 optname,
@@ -326,7 +328,7 @@ int rcm_cmd_set_option(struct rcm_file *file, void *arg)
 			    (u32 __user *)u64_to_user_ptr(option->optval))) {
 		return -EFAULT;
 	}
-	ctx = rcm_uctx_lock(file, option->handle);
+	ctx = rcm_uctx_start(file, option->handle);
 	if (!ctx)
 		return -ENOENT;
 
@@ -334,8 +336,7 @@ int rcm_cmd_set_option(struct rcm_file *file, void *arg)
 		      -ENODEV :
 		      rcm_apply_option(ctx->priv, option->level,
 				       option->optname, value);
-	rcm_uctx_unlock(ctx);
-	return ret;
+	return rcm_uctx_finish(ctx, ret);
 }
 
 int rcm_cmd_translate(struct rcm_file *file, void *arg)

@@ -29,9 +29,6 @@ sed -n 's/^ \* @\(RCM_STATE_[A-Z_]*\): \(.*\)/[\1] = "\2",/p' \
 cat >"$dir/gen.c" <<'X'
 #include <ctype.h>
 #include <stdio.h>
-/* in place of compat.h, which is about kernels */
-#define RCM_COMPAT_H
-#define EXPORT_SYMBOL_FOR_RCM_TEST(symbol)
 #include "state.c"
 
 static const char *const meanings[RCM_STATE_COUNT] = {

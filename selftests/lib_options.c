@@ -259,8 +259,7 @@ FIXTURE_VARIANT_ADD(dead_peer, rc_2_tries) {
 
 FIXTURE_SETUP(dead_peer)
 {
-	system("while [ -e /sys/class/net/lo0 ]; do sleep 0.1; done;"
-	       "ip link add lo0 type veth peer name lo1;"
+	system("ip link add lo0 type veth peer name lo1;"
 	       "echo 1 >/proc/sys/net/ipv6/conf/lo0/disable_ipv6;"
 	       "ip address add 10.9.0.1/24 dev lo0;"
 	       "ip link set lo0 up; ip link set lo1 up;"
@@ -278,8 +277,7 @@ FIXTURE_TEARDOWN(dead_peer)
 	if (self->id)
 		EXPECT_EQ(0, rdma_destroy_id(self->id));
 	rdma_destroy_event_channel(self->channel);
-	/* It waits until we have closed the device, as we do when we exit. */
-	system("(rdma link del rxe_dead; ip link del lo0) </dev/null &");
+	system("timeout 30 rdma link del rxe_dead; ip link del lo0");
 }
 
 static int packets_sent(void)

@@ -41,7 +41,8 @@ TEST_F(reason, misuse)
 	EXPECT_EQ(EINVAL, err(rcm_last_reason(NULL, &reason)));
 	EXPECT_EQ(EINVAL, err(rcm_last_reason(self->id, NULL)));
 	/* Nothing was done with it yet. */
-	EXPECT_EQ(EINVAL, err(rcm_last_reason(self->id, &reason)));
+	EXPECT_EQ(0, err(rcm_last_reason(self->id, &reason)));
+	EXPECT_EQ(RCM_STEP_NONE, reason.step);
 }
 
 TEST_F(reason, none_when_nothing_failed)

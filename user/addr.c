@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rcm/librcm.h>
+
 #include "rcm_user.h"
 
 /* InfiniBand specification, selector of a path record member: exactly. */
@@ -129,8 +131,17 @@ static int rcm_apply_device(struct rcm_id *id, const struct rcm_endpoint *ep)
 	if (id->dev || !rcm_endpoint_has_device(ep))
 		return 0;
 	dev = rcm_device_get(ep);
-	if (!dev)
-		return -1;
+	if (!dev) {
+		struct rcm_reason reason = {
+			.step = RCM_STEP_OPEN,
+			.error = -errno,
+			.ifindex = ep->ifindex,
+			.detail = ep->ibdev_index,
+		};
+
+		rcm_id_set_reason(id, &reason);
+		return rcm_fail(-reason.error);
+	}
 	id->dev = dev;
 	id->id.verbs = dev->verbs;
 	id->id.pd = dev->pd;
@@ -142,8 +153,8 @@ static int rcm_apply_device(struct rcm_id *id, const struct rcm_endpoint *ep)
  * @id: identifier
  * @ep: from an event or a query
  *
- * Return: 0, or -1 with errno ENODEV when the RDMA device cannot be used; the
- * addresses are filled in nevertheless.
+ * Return: 0, or -1 with errno as of rcm_device_get() when the RDMA device
+ * cannot be used; the addresses are filled in nevertheless.
  */
 int rcm_id_apply(struct rcm_id *id, const struct rcm_endpoint *ep)
 {
@@ -191,13 +202,14 @@ static_assert(offsetof(struct rcm_bind, handle) ==
 
 /*
  * Gives a command that makes the kernel's identifier on the way, unless it is
- * there.  @id's lock is held.
+ * there.  @id's lock is held.  @reason is in @cmd.
  */
-static int rcm_create_ioctl(struct rcm_id *id, unsigned long nr, void *cmd)
+static int rcm_create_ioctl(struct rcm_id *id, unsigned long nr, void *cmd,
+			    const struct rcm_reason *reason)
 {
 	struct rcm_channel *ch = rcm_id_channel(id);
 	struct rcm_bind target;
-	int ret;
+	int ret, error;
 
 	memcpy(&target, cmd, RCM_TARGET_SIZE);
 	target.handle = id->ref->handle;
@@ -214,6 +226,12 @@ static int rcm_create_ioctl(struct rcm_id *id, unsigned long nr, void *cmd)
 	ret = rcm_id_ioctl(id, nr, cmd);
 	memcpy(&target, cmd, RCM_TARGET_SIZE);
 	rcm_channel_publish(ch, id->ref, ret ? 0 : target.handle);
+	/* Nothing is left that the kernel could be asked about later. */
+	if (ret) {
+		error = errno;
+		rcm_id_set_reason(id, reason);
+		errno = error;
+	}
 	return ret;
 }
 
@@ -224,7 +242,7 @@ static int rcm_bind(struct rcm_id *id, struct sockaddr *addr, socklen_t len)
 
 	memcpy(&cmd.addr, addr, len);
 	pthread_mutex_lock(&id->lock);
-	ret = rcm_create_ioctl(id, RCM_BIND, &cmd);
+	ret = rcm_create_ioctl(id, RCM_BIND, &cmd, &cmd.out_reason);
 	pthread_mutex_unlock(&id->lock);
 	if (ret)
 		return -1;
@@ -247,20 +265,36 @@ static int rcm_bind(struct rcm_id *id, struct sockaddr *addr, socklen_t len)
  * Return: 0, or -1 with errno: EINVAL (NULL, unknown family, bound already,
  * link-local address without scope), EADDRNOTAVAIL (not a local address; port
  * taken, and one of the two addresses is a wildcard; no port free), EADDRINUSE
- * (the same address and port is taken), EACCES (privileged port), ENODEV (no
- * RDMA device has the address), ENOMEM, EMFILE.
+ * (the same address and port is taken), EACCES (privileged port, or an RDMA
+ * device that must not be opened), ENODEV (no RDMA device has the address),
+ * ENOMEM, EMFILE.
  */
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
 	socklen_t len = rcm_addr_len(addr);
 	struct rcm_id *priv;
+	bool fresh;
+	int error;
 
 	if (!id || !len)
 		return rcm_fail(EINVAL);
 	priv = to_rcm_id(id);
+	fresh = !rcm_id_handle(priv);
 	if (rcm_bind(priv, addr, len))
 		return -1;
-	return rcm_addr_any(addr) ? 0 : rcm_id_refresh(priv);
+	if (rcm_addr_any(addr) || !rcm_id_refresh(priv))
+		return 0;
+	/* As before, so that it can be bound to another device's address. */
+	error = errno;
+	if (fresh) {
+		struct rcm_reason reason;
+
+		rcm_last_reason(id, &reason);
+		rcm_id_unmake(priv);
+		rcm_id_set_reason(priv, &reason);
+		memset(&id->route.addr, 0, sizeof(id->route.addr));
+	}
+	return rcm_fail(error);
 }
 
 static int rcm_resolve_addr(struct rcm_id *id, const struct sockaddr *src,
@@ -280,7 +314,7 @@ static int rcm_resolve_addr(struct rcm_id *id, const struct sockaddr *src,
 	pthread_mutex_lock(&id->lock);
 	/* Before the command, whose event another thread may get at once. */
 	memcpy(stored, &cmd.dst, rcm_addr_len(dst));
-	ret = rcm_create_ioctl(id, RCM_RESOLVE_ADDR, &cmd);
+	ret = rcm_create_ioctl(id, RCM_RESOLVE_ADDR, &cmd, &cmd.out_reason);
 	if (ret)
 		*stored = old;
 	pthread_mutex_unlock(&id->lock);
@@ -350,8 +384,8 @@ int rcm_resolve_route(struct rcm_id *id, int timeout_ms)
  */
 int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 {
-	if (!id || !rcm_id_handle(to_rcm_id(id)))
-		return rcm_fail(EINVAL);
+	if (!rcm_id_started(id))
+		return -1;
 	if (rcm_resolve_route(to_rcm_id(id), timeout_ms))
 		return -1;
 	return rcm_complete(to_rcm_id(id));

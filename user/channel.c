@@ -48,6 +48,7 @@ int rcm_ioctl(int fd, unsigned long cmd, void *arg)
  */
 int rcm_id_ioctl(struct rcm_id *id, unsigned long cmd, void *arg)
 {
+	rcm_id_no_reason(id);
 	return rcm_ioctl(id->id.channel->fd, cmd, arg);
 }
 

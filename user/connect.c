@@ -20,7 +20,7 @@ static __u8 rcm_min(__u8 a, __u8 b)
 	return a < b ? a : b;
 }
 
-static int rcm_check_param(const struct rcm_id *id,
+static int rcm_check_param(struct rcm_id *id,
 			   const struct rdma_conn_param *param)
 {
 	const struct rcm_device *dev = id->dev;
@@ -28,16 +28,16 @@ static int rcm_check_param(const struct rcm_id *id,
 	if (!param)
 		return 0;
 	if (param->private_data_len && !param->private_data)
-		return rcm_fail(EINVAL);
+		return rcm_id_fail(id, RCM_STEP_PARAM, EINVAL);
 	/* Datagrams have none of these. */
 	if (rcm_id_is_ud(id))
 		return 0;
 	if (param->responder_resources != RDMA_MAX_RESP_RES &&
 	    param->responder_resources > dev->max_responder_resources)
-		return rcm_fail(EINVAL);
+		return rcm_id_fail(id, RCM_STEP_PARAM, EINVAL);
 	if (param->initiator_depth != RDMA_MAX_INIT_DEPTH &&
 	    param->initiator_depth > dev->max_initiator_depth)
-		return rcm_fail(EINVAL);
+		return rcm_id_fail(id, RCM_STEP_PARAM, EINVAL);
 	return 0;
 }
 
@@ -49,7 +49,7 @@ static int rcm_fill_private_data(struct rcm_conn_param *to, struct rcm_id *id,
 	size_t user = from ? from->private_data_len : 0;
 
 	if (len + user > sizeof(to->private_data))
-		return rcm_fail(EINVAL);
+		return rcm_id_fail(id, RCM_STEP_PARAM, EINVAL);
 	if (len)
 		memcpy(to->private_data, id->connect_data, len);
 	if (user)
@@ -96,10 +96,13 @@ static int rcm_fill_ece(struct rcm_ece *to, struct rcm_id *id)
 static struct rcm_id *rcm_ready(struct rdma_cm_id *id,
 				const struct rdma_conn_param *param)
 {
-	struct rcm_id *priv = id ? to_rcm_id(id) : NULL;
+	struct rcm_id *priv;
 
-	if (!priv || !rcm_id_handle(priv) || !priv->dev) {
-		errno = EINVAL;
+	if (!rcm_id_started(id))
+		return NULL;
+	priv = to_rcm_id(id);
+	if (!priv->dev) {
+		rcm_id_fail(priv, RCM_STEP_STATE, EINVAL);
 		return NULL;
 	}
 	/* Nobody says which queue pair it is for. */
@@ -348,8 +351,8 @@ static int rcm_reject(struct rdma_cm_id *id, const void *private_data,
 	struct rcm_id *priv;
 	int ret;
 
-	if (!id || !rcm_id_handle(to_rcm_id(id)))
-		return rcm_fail(EINVAL);
+	if (!rcm_id_started(id))
+		return -1;
 	if (private_data_len && !private_data)
 		return rcm_fail(EINVAL);
 	priv = to_rcm_id(id);
@@ -421,8 +424,8 @@ int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
 		.event = event,
 	};
 
-	if (!id || !rcm_id_handle(to_rcm_id(id)))
-		return rcm_fail(EINVAL);
+	if (!rcm_id_started(id))
+		return -1;
 	cmd.handle = rcm_id_handle(to_rcm_id(id));
 	return rcm_id_ioctl(to_rcm_id(id), RCM_NOTIFY, &cmd);
 }
@@ -446,8 +449,8 @@ int rdma_disconnect(struct rdma_cm_id *id)
 	struct rcm_disconnect cmd = { .size = sizeof(cmd) };
 	struct rcm_id *priv;
 
-	if (!id || !rcm_id_handle(to_rcm_id(id)))
-		return rcm_fail(EINVAL);
+	if (!rcm_id_started(id))
+		return -1;
 	priv = to_rcm_id(id);
 	cmd.handle = rcm_id_handle(priv);
 	rcm_qp_close(priv);

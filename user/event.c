@@ -192,7 +192,9 @@ static void rcm_on_response(struct rcm_channel *ch, const struct rcm_event *in,
 		return;
 	}
 	error = errno;
+	rcm_last_reason(&id->id, &evt->reason);
 	rcm_refuse(ch, evt->ref);
+	rcm_id_set_reason(id, &evt->reason);
 	rcm_qp_error(id);
 	evt->event.event = RDMA_CM_EVENT_CONNECT_ERROR;
 	evt->event.status = -error;
@@ -206,8 +208,7 @@ static void rcm_on_resolved(const struct rcm_event *in,
 		return;
 	evt->event.event = failure;
 	evt->event.status = -errno;
-	evt->reason.step = RCM_STEP_DEVICE;
-	evt->reason.error = -errno;
+	rcm_last_reason(&evt->ref->id->id, &evt->reason);
 }
 
 static void rcm_on_event(struct rcm_channel *ch, const struct rcm_event *in,
@@ -267,6 +268,8 @@ static void rcm_on_written(const struct rcm_event *in, struct rcm_cm_event *evt)
 		evt->event.event = arg;
 	else
 		memcpy(&evt->event.param, &arg, sizeof(arg));
+	if (evt->event.event == RCM_CM_EVENT_ADDRINFO_ERROR)
+		evt->reason.step = RCM_STEP_NAME;
 }
 
 static int rcm_dispatch(struct rcm_channel *ch, const struct rcm_event *in,
@@ -281,6 +284,9 @@ static int rcm_dispatch(struct rcm_channel *ch, const struct rcm_event *in,
 	evt->ref = ref;
 	evt->mcast = NULL;
 	evt->reason = in->out_reason;
+	/* Newer than what the library remembers. */
+	if (evt->reason.step)
+		rcm_id_no_reason(ref->id);
 	evt->event.id = &ref->id->id;
 	evt->event.event = in->out_event;
 	evt->event.status = in->out_status;
@@ -298,7 +304,10 @@ static int rcm_dispatch(struct rcm_channel *ch, const struct rcm_event *in,
 		rcm_ref_ack(ref);
 		return RCM_NOTHING;
 	}
+	/* Another thread may have read the event before this one just now. */
+	pthread_mutex_lock(&ref->id->event_lock);
 	rcm_on_event(ch, in, evt);
+	pthread_mutex_unlock(&ref->id->event_lock);
 	return 0;
 }
 

@@ -38,6 +38,8 @@ static struct rcm_id *rcm_id_alloc(struct rcm_channel *ch)
 		return NULL;
 	}
 	pthread_mutex_init(&id->lock, NULL);
+	pthread_mutex_init(&id->event_lock, NULL);
+	pthread_mutex_init(&id->reason_lock, NULL);
 	pthread_cond_init(&id->acked, NULL);
 	rcm_channel_get(ch);
 	id->id.channel = &ch->channel;
@@ -55,6 +57,8 @@ static void rcm_id_free(struct rcm_id *id)
 	if (id->dev)
 		rcm_device_put(id->dev);
 	pthread_cond_destroy(&id->acked);
+	pthread_mutex_destroy(&id->reason_lock);
+	pthread_mutex_destroy(&id->event_lock);
 	pthread_mutex_destroy(&id->lock);
 	rcm_mcast_free_all(id);
 	free(id->ep_attr);
@@ -252,6 +256,22 @@ static int rcm_id_destroy_kernel(struct rcm_id *id, __u32 *reported)
 		return -1;
 	*reported = cmd.out_events_reported;
 	return 0;
+}
+
+/**
+ * rcm_id_unmake - destroy the kernel's part of an identifier, and only that
+ * @id: identifier; the next command that needs it makes it anew
+ */
+void rcm_id_unmake(struct rcm_id *id)
+{
+	__u32 reported;
+
+	if (rcm_id_destroy_kernel(id, &reported))
+		return;
+	rcm_ref_wait(id->ref, reported);
+	rcm_channel_remove(rcm_id_channel(id), id->ref);
+	id->ref->handle = 0;
+	id->ref->acked = 0;
 }
 
 /**

@@ -90,7 +90,7 @@ bool rcm_mcast_joined(struct rcm_cm_event *evt, __u32 number,
 		if (error) {
 			evt->event.event = RDMA_CM_EVENT_MULTICAST_ERROR;
 			evt->event.status = -error;
-			evt->reason.step = RCM_STEP_DEVICE;
+			evt->reason.step = RCM_STEP_MULTICAST;
 			evt->reason.error = -error;
 		}
 	}

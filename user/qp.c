@@ -190,9 +190,10 @@ int rcm_qp_connect(struct rcm_id *id)
 {
 	struct ibv_qp *qp = id->id.qp;
 
-	if (rcm_qp_set_ece(id, qp) || rcm_qp_init(id, qp) || rcm_qp_rtr(id, qp))
-		return -1;
-	return rcm_qp_rts(id, qp);
+	if (rcm_qp_set_ece(id, qp) || rcm_qp_init(id, qp) ||
+	    rcm_qp_rtr(id, qp) || rcm_qp_rts(id, qp))
+		return rcm_id_fail(id, RCM_STEP_QP, errno);
+	return 0;
 }
 
 /**
@@ -394,9 +395,10 @@ int rdma_create_qp_ex(struct rdma_cm_id *id,
 		return rcm_fail(EINVAL);
 	attr = *qp_init_attr;
 	ret = rcm_create_qp(id, &attr);
-	if (!ret)
-		qp_init_attr->cap = attr.cap;
-	return ret;
+	if (ret)
+		return rcm_id_fail(to_rcm_id(id), RCM_STEP_QP, errno);
+	qp_init_attr->cap = attr.cap;
+	return 0;
 }
 
 /**
@@ -428,9 +430,10 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
 	attr.comp_mask = pd ? IBV_QP_INIT_ATTR_PD : 0;
 	attr.pd = pd;
 	ret = rcm_create_qp(id, &attr);
-	if (!ret)
-		qp_init_attr->cap = attr.cap;
-	return ret;
+	if (ret)
+		return rcm_id_fail(to_rcm_id(id), RCM_STEP_QP, errno);
+	qp_init_attr->cap = attr.cap;
+	return 0;
 }
 
 /**

@@ -4,6 +4,7 @@
  *
  * Locks, outermost first:
  *
+ *  id->event_lock	what an event says of the identifier is being noted
  *  id->lock	the identifier's handle, its acknowledgements
  *  channel->lock	the channel's table of handles
  *  the devices' lock, in device.c
@@ -25,7 +26,8 @@
 #include <rdma/rdma_cma.h>
 #include <rdma/rcm.h>
 
-#define RCM_DEVICE_PATH	       "/dev/infiniband/rcm"
+#define RCM_DEVICE_DIR	       "/dev/infiniband/"
+#define RCM_DEVICE_PATH	       RCM_DEVICE_DIR "rcm"
 #define RCM_DEFAULT_TIMEOUT_MS 2000
 
 /* Reasons of a rejection, InfiniBand specification 12.6.7.2. */
@@ -100,12 +102,16 @@ struct rcm_channel {
  * struct rcm_device - an open RDMA device, shared by all that use it
  * @next: in the list of all
  * @verbs: the open device
- * @pd: its default protection domain
+ * @pd: its default protection domain, or NULL before an identifier needs it
  * @xrcd: its default XRC domain, or NULL when none was needed yet
- * @inode: of its directory in sysfs, to notice that it was replaced
+ * @inode: of its directory in sysfs, to notice that it went or was replaced
  * @guid: node GUID, network order
  * @index: as in struct rcm_endpoint, negative when not known
- * @refs: identifiers and lists that use it
+ * @driver: number of its kernel driver, see uverbs.c; negative when not known
+ * @error: why it could not be opened, a negative errno; then it is not listed
+ * @refs: identifiers and lists that use it, and those who wait for @opening
+ * @opening: a thread opens it, without the lock; nothing else is valid
+ * @listed: rdma_get_devices() told of it
  * @gone: the device was removed; nobody new may use it
  * @max_responder_resources: limit of the device, at most 255
  * @max_initiator_depth: limit of the device, at most 255
@@ -118,7 +124,11 @@ struct rcm_device {
 	__u64 inode;
 	__be64 guid;
 	int index;
+	int driver;
+	int error;
 	unsigned int refs;
+	bool opening;
+	bool listed;
 	bool gone;
 	__u8 max_responder_resources;
 	__u8 max_initiator_depth;
@@ -158,6 +168,8 @@ struct rcm_mcast {
  * @foreign: what the distribution's rsockets look at, see rsocket.c; second
  * @uid: its number, unique in the process
  * @lock: @ref's handle while it is being made, acknowledgements
+ * @event_lock: serialises what threads that read events of one identifier note
+ *	in it
  * @acked: signalled when an event was acknowledged
  * @ref: place in the table of @id.channel; handle 0 until the kernel has it
  * @dev: the RDMA device, or NULL
@@ -175,6 +187,9 @@ struct rcm_mcast {
  * @connect_len: bytes of it
  * @ep_pd: for the queue pairs of a passive endpoint's requests
  * @ep_attr: likewise, or NULL
+ * @reason_lock: protects @reason; nothing is locked inside
+ * @reason: why the library failed where the kernel had no part in it
+ * @has_reason: @reason is newer than what the kernel says; atomic
  * @mcasts: memberships of multicast groups; @lock
  * @last_mcast: number given last; @lock
  * @resolution: names being looked up, or what was found, or NULL; @lock
@@ -184,6 +199,7 @@ struct rcm_id {
 	__u64 foreign[RCM_FOREIGN_WORDS];
 	__u64 uid;
 	pthread_mutex_t lock;
+	pthread_mutex_t event_lock;
 	pthread_cond_t acked;
 	struct rcm_ref *ref;
 	struct rcm_device *dev;
@@ -201,6 +217,9 @@ struct rcm_id {
 	void *connect_data;
 	struct ibv_pd *ep_pd;
 	struct ibv_qp_init_attr *ep_attr;
+	pthread_mutex_t reason_lock;
+	struct rcm_reason reason;
+	bool has_reason;
 	struct rcm_mcast *mcasts;
 	__u32 last_mcast;
 	struct rcm_resolution *resolution;
@@ -278,6 +297,7 @@ int rcm_id_create(struct rdma_event_channel *channel, struct rcm_id **out,
 struct rcm_id *rcm_id_create_child(struct rcm_channel *ch,
 				   const struct rcm_id *listener, __u32 handle);
 int rcm_id_need_handle(struct rcm_id *id);
+void rcm_id_unmake(struct rcm_id *id);
 void rcm_ref_ack(struct rcm_ref *ref);
 
 /* addr.c */
@@ -300,6 +320,11 @@ void rcm_device_put(struct rcm_device *dev);
 void rcm_device_gone(struct rcm_device *dev);
 struct ibv_xrcd *rcm_device_xrcd(struct rcm_device *dev);
 
+/* uverbs.c */
+int rcm_verbs_driver(struct ibv_context *verbs);
+bool rcm_verbs_in_use(const struct rcm_device *dev);
+void rcm_verbs_retire(struct ibv_context *verbs);
+
 /* multicast.c */
 bool rcm_mcast_joined(struct rcm_cm_event *evt, __u32 number,
 		      const struct rcm_ah *ah);
@@ -315,6 +340,12 @@ void rcm_qp_close(struct rcm_id *id);
 /* event.c */
 int rcm_event_errno(const struct rdma_cm_event *event);
 void rcm_drop_event(struct rcm_id *id);
+
+/* reason.c */
+void rcm_id_set_reason(struct rcm_id *id, const struct rcm_reason *reason);
+void rcm_id_no_reason(struct rcm_id *id);
+int rcm_id_fail(struct rcm_id *id, enum rcm_step step, int error);
+bool rcm_id_started(struct rdma_cm_id *id);
 
 /* rsocket.c */
 void rcm_id_show_sync(struct rcm_id *id);

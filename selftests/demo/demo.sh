@@ -10,6 +10,8 @@ out=$TOP/build/run/demo
 begin=$SECONDS
 
 "$RIG_DIR/packages.sh" build vm guest || exit 1
+step "building a program that asks why" "$CACHE/log/demo.log" \
+	make -C "$TOP/selftests" KSELFTEST_DIR=. ../build/selftests/why
 "$RIG_DIR/run.sh" vm "$out" "$demo/guest.sh" || exit 1
 
 log=$out/guest.log
@@ -48,6 +50,9 @@ for family in IPv4 IPv6; do
 		fi
 	done
 done
+
+printf '\n=== What does not work, and why\n'
+sed 's/^/  /' "$out/why" || failed=1
 
 echo
 awk -f "$RIG_DIR/tap.awk" -v rc="$(cut -d ' ' -f 1 "$out/guest.rc")" -v name=demo "$log" |

@@ -37,5 +37,21 @@ rping_demo() {
 expect "in-tree rdma_cm is absent" eval '! grep -qE "^(rdma_cm|rdma_ucm) " /mnt/modules'
 expect "rping over IPv4" rping_demo IPv4 10.0.0.1
 expect "rping over IPv6" rping_demo IPv6 fd00::1
+# Nobody listens, nobody answers, no route, no RDMA device
+why() {
+	local text=$1
+	shift
+	LD_LIBRARY_PATH=$RCM_LIB "$TESTS_DIR/why" "$@" >>/mnt/why
+	grep -qF "$text" /mnt/why
+}
+
+: >/mnt/why
+ip link add d9 type dummy && ip address add 10.0.9.1/24 dev d9 && ip link set d9 up
+expect "a rejection is explained" why "rejected by the peer" 10.0.0.1 7999
+expect "silence is explained" why "peer does not answer" 10.0.0.99 7999
+expect "a missing route is explained" why "no IP route" 203.0.113.1 7999
+expect "a missing device is explained" why "interface has no usable RDMA device" 10.0.9.9 7999
+ip link del d9
+
 expect "no identifier and no port is left" left_behind
 finish

@@ -95,6 +95,10 @@ tests() {
 rig() {
 	local rig=$1 suite=$2 out=$results/${1/:/-} list start=$SECONDS
 	mapfile -t list < <(tests)
+	if [ "$rig" = vm ] && [[ " ${list[*]} " == */sanitize.sh\ * ]]; then
+		"$RIG_DIR/packages.sh" sanitize >&2 || exit 1
+		step "building with sanitizers" "$CACHE/log/sanitizers.log" make -C "$TOP" sanitizers
+	fi
 	if [ ${#list[@]} -eq 0 ]; then
 		broken "$rig" "$TOP/selftests" "no test matches ${T:-*}"
 		return

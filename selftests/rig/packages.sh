@@ -20,11 +20,13 @@ packages() {
 	apps)	# the unmodified programs of selftests/apps
 		echo perftest qperf fio libfabric-bin ucx-utils dapl2-utils iperf qemu-system-x86 \
 			openmpi-bin python3-mpi4py python3-pyverbs ;;
+	sanitize) # sanitize.sh
+		echo gcc valgrind libc6-dbg ;;
 	lint)
 		echo sparse cppcheck clang-format perl python3 git abigail-tools mandoc \
 			groff-base rdmacm-utils ;;
 	*)
-		die "packages.sh: unknown purpose '$1' (build kernel vm guest apps lint)" ;;
+		die "packages.sh: unknown purpose '$1' (build kernel vm guest apps sanitize lint)" ;;
 	esac
 }
 

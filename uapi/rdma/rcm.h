@@ -153,14 +153,65 @@ enum rcm_step {
 	RCM_STEP_DISCONNECT,   /* disconnect request got no answer */
 	RCM_STEP_REMOVAL,      /* RDMA device went away */
 	RCM_STEP_BACKLOG,      /* listener had no room */
+	RCM_STEP_STATE,	       /* identifier's state does not allow it */
+	RCM_STEP_PARAM,	       /* a value that was given is not allowed */
+	RCM_STEP_RESOURCES,    /* memory, or a limit was reached */
+	RCM_STEP_ADDRESS,      /* address is not local */
+	RCM_STEP_PORT,	       /* port is taken, privileged, or none is free */
+	RCM_STEP_NAMESPACE,    /* RDMA device is in another network namespace */
+	RCM_STEP_SEND,	       /* request or answer could not be sent */
+	RCM_STEP_MULTICAST,    /* group could not be joined */
+	/* Of the library: */
+	RCM_STEP_OPEN, /* RDMA device cannot be opened */
+	RCM_STEP_QP,   /* queue pair cannot follow the connection */
+	RCM_STEP_NAME, /* name has no address */
+	RCM_STEP_COUNT
 };
+
+/*
+ * Each step in words, for people: the initializer of an array, so that the
+ * kernel's traces and the library say the same.
+ */
+#define RCM_STEP_TEXTS                                                        \
+	{                                                                     \
+		[RCM_STEP_NONE] = "nothing failed",                           \
+		[RCM_STEP_ROUTE_LOOKUP] = "no IP route to the destination",   \
+		[RCM_STEP_NEIGHBOUR] =                                        \
+			"link address of the next hop not found",             \
+		[RCM_STEP_DEVICE] = "interface has no usable RDMA device",    \
+		[RCM_STEP_GID] = "RDMA device has no GID for the address",    \
+		[RCM_STEP_PATH] = "path not found",                           \
+		[RCM_STEP_CONNECT] = "peer does not answer",                  \
+		[RCM_STEP_REJECTED] = "rejected by the peer",                 \
+		[RCM_STEP_DISCONNECT] =                                       \
+			"peer does not answer the disconnect request",        \
+		[RCM_STEP_REMOVAL] = "RDMA device was removed",               \
+		[RCM_STEP_BACKLOG] = "listener's backlog is full",            \
+		[RCM_STEP_STATE] = "not possible in this state",              \
+		[RCM_STEP_PARAM] = "parameter not allowed",                   \
+		[RCM_STEP_RESOURCES] = "out of memory, or limit reached",     \
+		[RCM_STEP_ADDRESS] = "address is not local",                  \
+		[RCM_STEP_PORT] = "port is taken or not permitted",           \
+		[RCM_STEP_NAMESPACE] =                                        \
+			"RDMA device is in another network namespace",        \
+		[RCM_STEP_SEND] = "message could not be sent",                \
+		[RCM_STEP_MULTICAST] = "multicast group could not be joined", \
+		[RCM_STEP_OPEN] = "RDMA device cannot be opened",             \
+		[RCM_STEP_QP] = "queue pair cannot follow the connection",    \
+		[RCM_STEP_NAME] = "name has no address",                      \
+	}
 
 /**
  * struct rcm_reason - why an operation failed
  * @step: enum rcm_step, RCM_STEP_NONE when nothing failed
  * @error: negative errno underneath, or 0
  * @ifindex: network interface concerned, or 0
- * @detail: for RCM_STEP_REJECTED the peer's reason, otherwise 0
+ * @detail: for RCM_STEP_REJECTED the peer's reason; for RCM_STEP_GID,
+ *	RCM_STEP_NAMESPACE, RCM_STEP_OPEN and RCM_STEP_REMOVAL the index of the
+ *	RDMA device, as in netlink; otherwise 0
+ *
+ * Each command that gets as far as its identifier sets it or, when it
+ * succeeds, clears it; and so does what happens later and fails.
  */
 struct rcm_reason {
 	__u32 step;
@@ -258,6 +309,7 @@ struct rcm_destroy_id {
  * @uid: likewise
  * @addr: struct sockaddr_in or sockaddr_in6, port in network byte order, port
  *	0 for an ephemeral one; on return with the port that was taken
+ * @out_reason: why it failed; written then, too, and then alone
  *
  * With RCM_CREATE, nothing is left when the call fails.
  *
@@ -278,6 +330,7 @@ struct rcm_bind {
 	__u8 reserved;
 	__aligned_u64 uid;
 	struct __kernel_sockaddr_storage addr;
+	struct rcm_reason out_reason;
 };
 
 /* Make the identifier first; for RCM_BIND and RCM_RESOLVE_ADDR. */
@@ -299,6 +352,7 @@ struct rcm_bind {
  * @src: local address to use, or family 0 (AF_UNSPEC) to let the route decide;
  *	ignored when the identifier is bound already
  * @dst: destination address and port
+ * @out_reason: as in struct rcm_bind
  *
  * Binds the identifier when it is not bound.  Success means that exactly one
  * of ADDR_RESOLVED and ADDR_ERROR follows; when the neighbour is known the
@@ -321,6 +375,7 @@ struct rcm_resolve_addr {
 	__u32 reserved2;
 	struct __kernel_sockaddr_storage src;
 	struct __kernel_sockaddr_storage dst;
+	struct rcm_reason out_reason;
 };
 
 /**

@@ -42,7 +42,8 @@ extern "C" {
  *	answer ends with RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT.  0, the default,
  *	leaves it to the number of tries.
  * RCM_OPTION_CONNECT_TRIES: how often the request is sent, 1 to 16 times, 16
- *	by default, 4.6 s apart or shared out in the time that there is.
+ *	by default, 4.6 s apart (which makes 74 s) or shared out in the time
+ *	that there is.
  */
 
 /*
@@ -74,6 +75,7 @@ static inline __u64 rcm_event_arg(const struct rdma_cm_event *event)
 const struct rcm_reason *rcm_event_reason(const struct rdma_cm_event *event);
 int rcm_last_reason(struct rdma_cm_id *id, struct rcm_reason *reason);
 const char *rcm_step_str(unsigned int step);
+char *rcm_reason_str(const struct rcm_reason *reason, char *buf, size_t size);
 const char *rcm_gai_strerror(int error);
 
 #ifdef __cplusplus
