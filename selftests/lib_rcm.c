@@ -112,14 +112,14 @@ TEST(steps_have_a_text_each)
 {
 	unsigned int i, j;
 
-	for (i = RCM_STEP_NONE; i <= RCM_STEP_BACKLOG; i++) {
+	for (i = RCM_STEP_NONE; i < RCM_STEP_COUNT; i++) {
 		ASSERT_NE(NULL, rcm_step_str(i));
 		EXPECT_STRNE("unknown", rcm_step_str(i));
 		EXPECT_LT(5, strlen(rcm_step_str(i)));
 		for (j = 0; j < i; j++)
 			EXPECT_STRNE(rcm_step_str(j), rcm_step_str(i));
 	}
-	EXPECT_STREQ("unknown", rcm_step_str(RCM_STEP_BACKLOG + 1));
+	EXPECT_STREQ("unknown", rcm_step_str(RCM_STEP_COUNT));
 	EXPECT_STREQ("unknown", rcm_step_str(~0U));
 }
 
