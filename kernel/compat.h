@@ -28,7 +28,7 @@
  * A kernel whose IPv6 may be a module reaches it through a table of functions,
  * so that we do not need that module; later ones have it built in or not at all.
  */
-#if __has_include("net/ipv6_stubs.h")
+#ifdef RCM_IPV6_STUBS
 #include <net/ipv6_stubs.h>
 
 static inline struct dst_entry *rcm_ip6_dst_lookup(struct net *net,
