@@ -89,7 +89,7 @@ X
 
 # Booting takes 20 s on an idle machine; a rig that hangs must not hang us
 limit=$((total + 180))
-[ "$limit" -le "${RIG_LIMIT:-2400}" ] || limit=${RIG_LIMIT:-2400}
+[ "$limit" -le "${RIG_LIMIT:-3600}" ] || limit=${RIG_LIMIT:-3600}
 if [ -n "${VERBOSE:-}" ]; then
 	"$RIG_DIR/boot.sh" "$rig" "$kernel" "$out" "$limit" 2>&1 | tee "$out/console" >&2
 	exit 0
