@@ -388,7 +388,7 @@ TEST_F(iw, nobody_listens_is_ECONNREFUSED_and_may_be_tried_again)
 	EXPECT_EQ(-ECONNREFUSED, iw_connect(self->client_fd, other, NULL, 0));
 	ASSERT_EQ(0, query(self->client_fd, other, &self->query));
 	EXPECT_EQ(RCM_STATE_ROUTE_RESOLVED, self->query.out_endpoint.state);
-	EXPECT_EQ(RCM_STEP_CONNECT, self->query.out_reason.step);
+	EXPECT_EQ(RCM_STEP_SEND, self->query.out_reason.step);
 	EXPECT_EQ(-ECONNREFUSED, self->query.out_reason.error);
 	EXPECT_EQ(-ETIME, next_event(self->client_fd, NULL, 0));
 

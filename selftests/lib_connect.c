@@ -209,7 +209,7 @@ TEST_F_TIMEOUT(pair, C41_each_side_is_told_of_the_end_once, 100)
 	ASSERT_EQ(0, rdma_disconnect(self->client));
 	EXPECT_EQ(0, rdma_disconnect(self->server));
 	/* A message that is lost is sent again after 4.3 s; then the rest. */
-	for (i = 0; i < 2 && !(seen[0].disconnected && seen[1].disconnected);
+	for (i = 0; i < 8 && !(seen[0].disconnected && seen[1].disconnected);
 	     i++)
 		watch(self->channel, self->client, seen, 4000);
 	watch(self->channel, self->client, seen, 500);
