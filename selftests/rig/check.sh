@@ -34,7 +34,7 @@ add() {
 	local p f s line kernel=
 	read -r p f s <"$1/counts"
 	[ ! -e "$1/console" ] ||
-		kernel=$(tr -d '\r' <"$1/console" | sed -n 's/^rcm-rig: ready, //p' | head -n 1)
+		kernel=$(tr -d '\r' <"$1/console" | sed -n 's/.*rcm-rig: ready, //p' | head -n 1)
 	row "${kernel:--}" "$2" "$3" "$p" "$f" "$s" $((SECONDS - $4))
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	while read -r line; do
