@@ -100,10 +100,9 @@ static int rcm_bind(struct rcm_id *priv, const union rcm_addr *src,
 {
 	int ret;
 
-	ret = rcm_id_allows(priv, RCM_OP_BIND);
+	ret = rcm_id_begin(priv, RCM_OP_BIND);
 	if (ret)
 		return ret;
-	rcm_id_move(priv, RCM_OP_BIND);
 
 	*rcm_src(priv) = *src;
 	*rcm_dst(priv) = *dst;

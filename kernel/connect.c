@@ -323,10 +323,9 @@ int rcm_id_disconnect(struct rcm_id *priv)
 {
 	int ret;
 
-	ret = rcm_id_allows(priv, RCM_OP_DISCONNECT);
+	ret = rcm_id_begin(priv, RCM_OP_DISCONNECT);
 	if (ret)
 		return ret;
-	rcm_id_move(priv, RCM_OP_DISCONNECT);
 	/* When the connect timed out there is nothing left to do either. */
 	if (!priv->cm)
 		return 0;

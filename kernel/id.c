@@ -162,6 +162,18 @@ int rcm_id_allows(struct rcm_id *priv, enum rcm_op op)
 }
 
 /**
+ * rcm_id_begin - move on by what the consumer wants, if the state allows it
+ * @priv: identifier, with its mutex held
+ * @op: what it wants
+ *
+ * Return: as rcm_id_allows(); the state is as it was unless it is 0.
+ */
+int rcm_id_begin(struct rcm_id *priv, enum rcm_op op)
+{
+	return rcm_id_allows(priv, op) ?: rcm_id_move(priv, op);
+}
+
+/**
  * rcm_id_no_reason - a new operation begins
  * @priv: identifier, with its mutex held
  */

@@ -241,10 +241,9 @@ int rcm_listen_start(struct rcm_id *priv, int backlog)
 		if (ret)
 			return ret;
 	}
-	ret = rcm_id_allows(priv, RCM_OP_LISTEN);
+	ret = rcm_id_begin(priv, RCM_OP_LISTEN);
 	if (ret)
 		return ret;
-	rcm_id_move(priv, RCM_OP_LISTEN);
 
 	ret = rcm_port_listen(priv->space, &priv->binding);
 	if (ret)

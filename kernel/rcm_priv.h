@@ -304,6 +304,7 @@ int rcm_id_dispatch(struct rcm_id *priv, struct rdma_cm_event *event);
 int rcm_id_report(struct rcm_id *priv, enum rdma_cm_event_type type,
 		  int status);
 int rcm_id_allows(struct rcm_id *priv, enum rcm_op op);
+int rcm_id_begin(struct rcm_id *priv, enum rcm_op op);
 void rcm_id_no_reason(struct rcm_id *priv);
 void rcm_id_judge(struct rcm_id *priv, int error);
 void rcm_reason_for(struct rcm_reason *reason, int error);

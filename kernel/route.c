@@ -139,10 +139,9 @@ int rcm_id_resolve_route(struct rcm_id *priv, unsigned int timeout_ms)
 {
 	int ret;
 
-	ret = rcm_id_allows(priv, RCM_OP_RESOLVE_ROUTE);
+	ret = rcm_id_begin(priv, RCM_OP_RESOLVE_ROUTE);
 	if (ret)
 		return ret;
-	rcm_id_move(priv, RCM_OP_RESOLVE_ROUTE);
 
 	if (priv->inline_events)
 		rcm_route_complete(priv);
