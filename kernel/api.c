@@ -450,10 +450,10 @@ int rcm_notify(struct rdma_cm_id *id, enum ib_event_type event)
 	case IB_EVENT_COMM_EST:
 		if (READ_ONCE(priv->state) == RCM_STATE_ESTABLISHED)
 			return -EISCONN;
-		rcm_id_defer(priv, RCM_TODO_COMM_EST);
+		rcm_id_defer(priv, RCM_DEFER_COMM_EST);
 		return 0;
 	case IB_EVENT_PATH_MIG:
-		rcm_id_defer(priv, RCM_TODO_PATH_MIG);
+		rcm_id_defer(priv, RCM_DEFER_PATH_MIG);
 		return 0;
 	default:
 		return -EINVAL;

@@ -29,7 +29,7 @@ static struct rcm_table_bucket *rcm_table_bucket(u32 number)
 }
 
 static void rcm_addr_done(struct rcm_addr_req *req, int status);
-static void rcm_id_todo(struct work_struct *work);
+static void rcm_id_deferred(struct work_struct *work);
 
 /**
  * rcm_id_create - make an identifier
@@ -70,7 +70,7 @@ struct rcm_id *rcm_id_create(struct net *net, rdma_cm_event_handler handler,
 	refcount_set(&priv->refs, 1);
 	mutex_init(&priv->handler_mutex);
 	mutex_init(&priv->mutex);
-	INIT_WORK(&priv->todo_work, rcm_id_todo);
+	INIT_WORK(&priv->deferred_work, rcm_id_deferred);
 	INIT_LIST_HEAD(&priv->device_node);
 	INIT_LIST_HEAD(&priv->listens);
 	INIT_LIST_HEAD(&priv->wildcard_node);
@@ -333,21 +333,21 @@ static int rcm_id_do(struct rcm_id *priv)
 	/* What it would work on is going, without the mutex. */
 	if (priv->state == RCM_STATE_DESTROYING)
 		return 0;
-	if (test_and_clear_bit(RCM_TODO_COMM_EST, &priv->todo))
+	if (test_and_clear_bit(RCM_DEFER_COMM_EST, &priv->deferred))
 		rcm_id_notify(priv, IB_EVENT_COMM_EST);
-	if (test_and_clear_bit(RCM_TODO_PATH_MIG, &priv->todo))
+	if (test_and_clear_bit(RCM_DEFER_PATH_MIG, &priv->deferred))
 		rcm_id_notify(priv, IB_EVENT_PATH_MIG);
-	if (test_and_clear_bit(RCM_TODO_ROUTE, &priv->todo))
+	if (test_and_clear_bit(RCM_DEFER_ROUTE, &priv->deferred))
 		ret = rcm_route_complete(priv);
-	if (!ret && test_and_clear_bit(RCM_TODO_MCAST, &priv->todo))
+	if (!ret && test_and_clear_bit(RCM_DEFER_MCAST, &priv->deferred))
 		ret = rcm_mcast_report(priv);
 	return ret;
 }
 
 /* What an operation left to a workqueue. */
-static void rcm_id_todo(struct work_struct *work)
+static void rcm_id_deferred(struct work_struct *work)
 {
-	struct rcm_id *priv = container_of(work, struct rcm_id, todo_work);
+	struct rcm_id *priv = container_of(work, struct rcm_id, deferred_work);
 
 	rcm_id_lock_events(priv);
 	if (rcm_id_do(priv))
@@ -364,11 +364,11 @@ static void rcm_id_todo(struct work_struct *work)
  *
  * Context: any.
  */
-void rcm_id_defer(struct rcm_id *priv, enum rcm_todo what)
+void rcm_id_defer(struct rcm_id *priv, enum rcm_deferred what)
 {
-	set_bit(what, &priv->todo);
+	set_bit(what, &priv->deferred);
 	rcm_id_get(priv);
-	if (!queue_work(rcm_wq, &priv->todo_work))
+	if (!queue_work(rcm_wq, &priv->deferred_work))
 		rcm_id_put(priv);
 }
 
@@ -399,7 +399,7 @@ void rcm_id_unlock_events(struct rcm_id *priv)
 static void rcm_id_teardown(struct rcm_id *priv)
 {
 	rcm_connect_stop_timer(priv);
-	if (cancel_work(&priv->todo_work))
+	if (cancel_work(&priv->deferred_work))
 		rcm_id_put(priv);
 	rcm_mcast_leave_all(priv);
 	rcm_listen_stop(priv);

@@ -297,7 +297,7 @@ int rcm_mcast_join_context(struct rcm_id *priv, const union rcm_addr *addr,
 	if (IS_ERR(mcast))
 		return PTR_ERR(mcast);
 	mcast->context = context;
-	rcm_id_defer(priv, RCM_TODO_MCAST);
+	rcm_id_defer(priv, RCM_DEFER_MCAST);
 	return 0;
 }
 

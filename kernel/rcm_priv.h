@@ -84,17 +84,17 @@ struct rcm_listener {
 };
 
 /**
- * enum rcm_todo - what is left to a workqueue
- * @RCM_TODO_ROUTE: resolve the route, and say so
- * @RCM_TODO_MCAST: say which multicast groups were joined
- * @RCM_TODO_COMM_EST: notify of IB_EVENT_COMM_EST
- * @RCM_TODO_PATH_MIG: notify of IB_EVENT_PATH_MIG
+ * enum rcm_deferred - what is left to a workqueue
+ * @RCM_DEFER_ROUTE: resolve the route, and say so
+ * @RCM_DEFER_MCAST: say which multicast groups were joined
+ * @RCM_DEFER_COMM_EST: notify of IB_EVENT_COMM_EST
+ * @RCM_DEFER_PATH_MIG: notify of IB_EVENT_PATH_MIG
  */
-enum rcm_todo {
-	RCM_TODO_ROUTE,
-	RCM_TODO_MCAST,
-	RCM_TODO_COMM_EST,
-	RCM_TODO_PATH_MIG,
+enum rcm_deferred {
+	RCM_DEFER_ROUTE,
+	RCM_DEFER_MCAST,
+	RCM_DEFER_COMM_EST,
+	RCM_DEFER_PATH_MIG,
 };
 
 /**
@@ -125,8 +125,8 @@ enum rcm_todo {
  *	decides
  * @connect_tries: how often a request is sent
  * @connect_timer: runs while @connect_timeout_ms does
- * @todo_work: does what @todo says
- * @todo: bits of enum rcm_todo, atomic
+ * @deferred_work: does what @deferred says
+ * @deferred: bits of enum rcm_deferred, atomic
  * @qp_num: queue pair number of this side
  * @qkey: of a datagram queue pair; 0 until it is needed
  * @psn: first packet sequence number that the peer sends
@@ -176,8 +176,8 @@ struct rcm_id {
 	u32 connect_timeout_ms;
 	u8 connect_tries;
 	struct delayed_work connect_timer;
-	struct work_struct todo_work;
-	unsigned long todo;
+	struct work_struct deferred_work;
+	unsigned long deferred;
 	u32 qp_num;
 	u32 qkey;
 	u32 psn;
@@ -296,7 +296,7 @@ void rcm_id_destroy(struct rcm_id *priv);
 void rcm_id_destroy_unlock(struct rcm_id *priv);
 void rcm_id_lock_events(struct rcm_id *priv);
 void rcm_id_unlock_events(struct rcm_id *priv);
-void rcm_id_defer(struct rcm_id *priv, enum rcm_todo what);
+void rcm_id_defer(struct rcm_id *priv, enum rcm_deferred what);
 struct rcm_id *rcm_id_get(struct rcm_id *priv);
 void rcm_id_put(struct rcm_id *priv);
 int rcm_id_move(struct rcm_id *priv, enum rcm_op op);

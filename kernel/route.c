@@ -146,7 +146,7 @@ int rcm_id_resolve_route(struct rcm_id *priv, unsigned int timeout_ms)
 	if (priv->inline_events)
 		rcm_route_complete(priv);
 	else
-		rcm_id_defer(priv, RCM_TODO_ROUTE);
+		rcm_id_defer(priv, RCM_DEFER_ROUTE);
 	return 0;
 }
 
