@@ -86,14 +86,6 @@ FIXTURE_TEARDOWN(connect)
 			  next_event(self->fd, &self->event, WAIT));    \
 	} while (0)
 
-static void pattern(unsigned char *to, int len)
-{
-	int i;
-
-	for (i = 0; i < len; i++)
-		to[i] = i * 7 + 1;
-}
-
 TEST_F(connect, from_request_to_the_end_of_time_wait)
 {
 	struct rcm_query query_server, query_client;

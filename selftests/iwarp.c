@@ -205,14 +205,6 @@ FIXTURE_TEARDOWN(iwarp)
 			  next_event(self->client_fd, &self->event, WAIT)); \
 	} while (0)
 
-static void pattern(unsigned char *to, int len)
-{
-	int i;
-
-	for (i = 0; i < len; i++)
-		to[i] = i * 7 + 1;
-}
-
 TEST_F(iwarp, from_request_to_the_end)
 {
 	ASSERT_EQ(0, query(self->client_fd, self->client, &self->query));

@@ -28,10 +28,7 @@ FIXTURE(pair)
 
 FIXTURE_SETUP(pair)
 {
-	unsigned int i;
-
-	for (i = 0; i < sizeof(self->data); i++)
-		self->data[i] = i * 7 + 1;
+	pattern(self->data, sizeof(self->data));
 	self->channel = rdma_create_event_channel();
 	ASSERT_NE(NULL, self->channel);
 	self->listener = listening_id(self->channel, RDMA_PS_TCP, IP4, PORT);

@@ -8,7 +8,6 @@
  */
 #include <net/if.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -35,20 +34,6 @@ struct outcome {
 
 static struct rdma_event_channel *channel;
 static struct rdma_cm_id *id;
-
-static int sh(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int sh(const char *format, ...)
-{
-	char command[256];
-	va_list args;
-	int ret;
-
-	va_start(args, format);
-	vsnprintf(command, sizeof(command), format, args);
-	va_end(args);
-	ret = system(command);
-	return WIFEXITED(ret) ? WEXITSTATUS(ret) : -1;
-}
 
 static int add_link(const char *options)
 {

@@ -21,6 +21,8 @@
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 
+#include "test_util.h"
+
 /* The rig's network; see Documentation/testing.md. */
 #define IP4	"10.0.0.1"
 #define IP6	"fd00::1"
@@ -133,20 +135,25 @@ listening_id(struct rdma_event_channel *channel, enum rdma_port_space ps,
 	return NULL;
 }
 
-static inline int create_qp(struct rdma_cm_id *id)
+static inline int create_qp_sge(struct rdma_cm_id *id, int sge)
 {
 	struct ibv_qp_init_attr attr = {
 		.cap = {
 			.max_send_wr = 4,
 			.max_recv_wr = 4,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
+			.max_send_sge = sge,
+			.max_recv_sge = sge,
 		},
 		.qp_type = id->qp_type,
 		.sq_sig_all = 1,
 	};
 
 	return rdma_create_qp(id, NULL, &attr);
+}
+
+static inline int create_qp(struct rdma_cm_id *id)
+{
+	return create_qp_sge(id, 1);
 }
 
 static inline enum ibv_qp_state qp_state(struct ibv_qp *qp)

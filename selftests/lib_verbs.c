@@ -21,22 +21,6 @@ FIXTURE(verbs)
 	char to[SIZE];
 };
 
-static int create_qp_2sge(struct rdma_cm_id *id)
-{
-	struct ibv_qp_init_attr attr = {
-		.cap = {
-			.max_send_wr = 4,
-			.max_recv_wr = 4,
-			.max_send_sge = 2,
-			.max_recv_sge = 2,
-		},
-		.qp_type = id->qp_type,
-		.sq_sig_all = 1,
-	};
-
-	return rdma_create_qp(id, NULL, &attr);
-}
-
 /* Of each end one event is next; which of them comes first is not said. */
 static int expect_two(struct rdma_event_channel *channel,
 		      enum rdma_cm_event_type type)
@@ -61,13 +45,13 @@ FIXTURE_SETUP(verbs)
 	ASSERT_NE(NULL, self->listener);
 	self->client = resolved_id(self->channel, RDMA_PS_TCP, IP4, PORT);
 	ASSERT_NE(NULL, self->client);
-	ASSERT_EQ(0, create_qp_2sge(self->client));
+	ASSERT_EQ(0, create_qp_sge(self->client, 2));
 	ASSERT_EQ(0, rdma_connect(self->client, &param));
 	event = next_event(self->channel, RDMA_CM_EVENT_CONNECT_REQUEST);
 	ASSERT_NE(NULL, event);
 	self->server = event->id;
 	ASSERT_EQ(0, rdma_ack_cm_event(event));
-	ASSERT_EQ(0, create_qp_2sge(self->server));
+	ASSERT_EQ(0, create_qp_sge(self->server, 2));
 	ASSERT_EQ(0, rdma_accept(self->server, &param));
 	ASSERT_EQ(0, expect_two(self->channel, RDMA_CM_EVENT_ESTABLISHED));
 }

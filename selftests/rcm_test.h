@@ -15,7 +15,6 @@
 #include <net/if.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -28,6 +27,8 @@
 #include <unistd.h>
 
 #include <rdma/rcm.h>
+
+#include "test_util.h"
 
 #define RCM_DEV	   "/dev/infiniband/rcm"
 #define POISON	   0xcc
@@ -513,21 +514,6 @@ static inline int listener(int fd, const char *host, int port, int backlog)
 }
 
 /* --- the host around us */
-
-static inline int sh(const char *format, ...)
-	__attribute__((format(printf, 1, 2)));
-static inline int sh(const char *format, ...)
-{
-	char command[512];
-	va_list args;
-	int ret;
-
-	va_start(args, format);
-	vsnprintf(command, sizeof(command), format, args);
-	va_end(args);
-	ret = system(command);
-	return WIFEXITED(ret) ? WEXITSTATUS(ret) : -1;
-}
 
 static inline int write_file(const char *path, const char *text)
 {

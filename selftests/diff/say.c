@@ -119,31 +119,19 @@ const char *addr_text(const struct sockaddr *addr, char *to, size_t size)
 	return to;
 }
 
-/**
- * pattern - private data that can be recognised
- * @to: where to put it; no byte is 0
- * @len: bytes
- */
-void pattern(void *to, size_t len)
-{
-	unsigned char *byte = to;
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		byte[i] = 1 + i % 251;
-}
-
 /* How much of the pattern it is, and whether only zeros follow. */
 static const char *data_text(const void *data, int len, char *to, size_t size)
 {
 	const unsigned char *byte = data;
+	unsigned char sent[256]; /* a length of private data has eight bits */
 	int i, good;
 
 	if (!data) {
 		snprintf(to, size, "%d:none", len);
 		return to;
 	}
-	for (good = 0; good < len && byte[good] == 1 + good % 251; good++)
+	pattern(sent, sizeof(sent));
+	for (good = 0; good < len && byte[good] == sent[good]; good++)
 		;
 	for (i = good; i < len && !byte[i]; i++)
 		;

@@ -97,7 +97,6 @@ void say_event(const struct world *w, const char *key,
 void say_id(const struct world *w, const char *key,
 	    const struct rdma_cm_id *id);
 const char *addr_text(const struct sockaddr *addr, char *to, size_t size);
-void pattern(void *to, size_t len);
 
 /* Says what @call, a function that returns -1 and errno, returned. */
 #define SAY(key, call) (errno = 0, say_ret(key, call))
