@@ -128,9 +128,10 @@ static int rcm_neigh_lookup(struct rcm_addr_req *req, struct dst_entry *dst,
 	struct neighbour *neigh;
 	bool valid;
 
+	/* It does not say why: for want of memory, or of room in its table. */
 	neigh = dst_neigh_lookup(dst, daddr);
 	if (!neigh)
-		return -EHOSTUNREACH;
+		return -ENOMEM;
 
 	read_lock_bh(&neigh->lock);
 	valid = neigh->nud_state & NUD_VALID;

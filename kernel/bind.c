@@ -173,6 +173,9 @@ static enum rcm_step rcm_addr_step(int status)
 		return RCM_STEP_NEIGHBOUR;
 	case -ENODEV:
 		return RCM_STEP_DEVICE;
+	case -ENOMEM:
+	case -ENOBUFS:
+		return RCM_STEP_RESOURCES;
 	default:
 		return RCM_STEP_ROUTE_LOOKUP;
 	}

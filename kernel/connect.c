@@ -289,8 +289,8 @@ void rcm_connect_finish(struct rcm_id *priv, struct rdma_cm_event *event)
  * @reason: reason code of the transport; 0 for "consumer defined"
  *
  * Return: 0; -EINVAL in a state that does not allow it or for too much
- * private data; -ENODEV when the device is gone; the transport's error, with
- * nothing changed.
+ * private data; -ENODEV when the device is gone; the transport's error, and the
+ * connection is over nevertheless, but the peer has to find out by itself.
  */
 int rcm_id_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason)
 {
@@ -304,12 +304,12 @@ int rcm_id_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason)
 	if (len > rcm_max_data(priv, transport->max_reject_data,
 			       transport->max_ud_reply_data))
 		return -EINVAL;
+	/* The transport lets go of the connection first, and sends then. */
 	ret = transport->reject(priv, reason, data, len);
-	if (ret) {
+	if (ret)
 		rcm_id_blame(priv, RCM_STEP_SEND, ret, 0);
-		return ret;
-	}
-	return rcm_id_move(priv, RCM_OP_REJECT);
+	rcm_id_move(priv, RCM_OP_REJECT);
+	return ret;
 }
 
 /**

@@ -523,6 +523,9 @@ struct rcm_establish {
  * @reserved: must be 0
  * @private_data_len: bytes used in @private_data, at most 148, on iWARP 255
  * @private_data: for the peer
+ *
+ * When the call fails the connection is over but the peer was not told, except
+ * for EINVAL, which changes nothing.
  */
 struct rcm_reject {
 	__u32 size;
