@@ -12,6 +12,12 @@ endif
 ifneq ($(KERNELS),)
 export KERNELS
 endif
+ifneq ($(SEED),)
+export SEED
+endif
+ifneq ($(IOCTLS),)
+export IOCTLS
+endif
 
 VERSION := $(shell git -C $(TOP) describe --tags --always --dirty 2>/dev/null || echo 0.1)
 
@@ -34,12 +40,16 @@ INSTALL	?= install
 running	:= $(shell uname -r)
 KDIR	?= /lib/modules/$(running)/build
 krelease := $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
-kbuild_dir = $(BUILD)/$(krelease)
+# INSTRUMENT=gcov, kcov: for coverage, where the kernel can do that
+kbuild_dir = $(BUILD)/$(if $(INSTRUMENT),$(INSTRUMENT)/)$(krelease)
+instrument_gcov := GCOV_PROFILE=y
+instrument_kcov := KCOV_INSTRUMENT=y
 # A User-Mode Linux tree says so itself
 karch	= $(if $(shell grep -sx CONFIG_UML=y $(KDIR)/.config),ARCH=um)
 # kbuild DIRECTORY: for the modules in it
 kbuild	= $(MAKE) -C $(KDIR) $(karch) M=$(1) RCM_VERSION=$(VERSION) \
-	  $(if $(W),W=$(W)) $(if $(C),C=$(C)) $(if $(CF),CF="$(CF)")
+	  $(if $(W),W=$(W)) $(if $(C),C=$(C)) $(if $(CF),CF="$(CF)") \
+	  $(instrument_$(INSTRUMENT))
 
 module_sources := $(sort Kbuild $(wildcard kernel/*.[ch] kernel/include/*/*.h \
 	kernel/tests/*.[ch] kernel/dropin/Kbuild kernel/dropin/*.[ch] uapi/*/*.h))
@@ -79,6 +89,8 @@ help:
 	@echo '  make check-apps     unmodified programs over rcm, in the VM: rdmacm-utils, perftest, MPI ...'
 	@echo '    T=PATTERN         of these only tests whose name matches, like T="interop_*"'
 	@echo '    VERBOSE=1         with the console of the kernel under test'
+	@echo '  make coverage       the tests on UML, and which lines of kernel/ they run; fails below 90 %'
+	@echo '  make fuzz           a million random ioctls on UML; IOCTLS=NUMBER SEED=NUMBER'
 	@echo '  make lint           checkpatch, sparse, cppcheck, clang-format, W=1, licences'
 	@echo '  make uml-kernel     the UML kernel alone (15 minutes the first time); prints its place'
 	@echo '  make vm-kernel      the VM kernel alone (half a minute the first time)'
@@ -228,7 +240,7 @@ uninstall-dropin:
 
 # --- tests
 
-.PHONY: demo check check-fast check-vm check-apps lint uml-kernel vm-kernel selftests
+.PHONY: demo check check-fast check-vm check-apps coverage fuzz lint uml-kernel vm-kernel selftests
 demo:
 	@selftests/demo/demo.sh
 check:
@@ -239,6 +251,10 @@ check-vm:
 	@selftests/rig/check.sh vm
 check-apps:
 	@selftests/rig/check.sh apps
+coverage:
+	@selftests/rig/check.sh coverage
+fuzz:
+	@selftests/rig/check.sh fuzz
 lint:
 	@selftests/rig/check.sh lint
 uml-kernel vm-kernel:

@@ -9,6 +9,8 @@
 #   uml:7.x, vm:6.12    the same on another kernel, as run.sh has it
 #   smoke:RIG       a few of them
 #   apps            unmodified programs, in the VM
+#   fuzz            a long run of the fuzzer, on UML
+#   coverage        uml, and which lines of the module ran
 #   all             the lot, and a few tests on the other kernels; or, with
 #                   KERNELS="6.1 6.12 7.x", every test on each of these
 #
@@ -91,9 +93,9 @@ tests() {
 	done | sort | cut -d ' ' -f 2
 }
 
-# rig RIG SUITE
+# rig RIG SUITE [PLACE]: results go to PLACE
 rig() {
-	local rig=$1 suite=$2 out=$results/${1/:/-} list start=$SECONDS
+	local rig=$1 suite=$2 out=$results/${3:-${1/:/-}} list start=$SECONDS
 	mapfile -t list < <(tests)
 	if [ "$rig" = vm ] && [[ " ${list[*]} " == */sanitize.sh\ * ]]; then
 		"$RIG_DIR/packages.sh" sanitize >&2 || exit 1
@@ -109,6 +111,31 @@ rig() {
 	fi
 	"$RIG_DIR/report.sh" "${rig%%:*}" "$out"
 	add "$out" "${rig%%:*}" "$suite" "$start"
+}
+
+# Every test on UML, with a module that counts. What fails there fails here,
+# but what was covered is shown nevertheless.
+coverage() {
+	local out=$results/coverage
+	"$RIG_DIR/packages.sh" coverage >&2
+	INSTRUMENT=gcov rig uml "$suite" coverage
+	if ! "$RIG_DIR/coverage.sh" "$out"; then
+		failed=$((failed + 1))
+		failures+=("coverage: see above ($TOP/build/coverage)")
+	fi
+}
+
+# Without kmemleak, which takes most of the time: fuzz.sh has that.
+fuzz() {
+	local out=$results/fuzz start=$SECONDS
+	if ! INSTRUMENT=kcov KMEMLEAK=off RIG_LIMIT=7200 \
+		"$RIG_DIR/run.sh" uml "$out" "$TOP/selftests/fuzz/long.sh" {fd}>&-; then
+		broken fuzz "$CACHE/log" "could not be built or booted, see above"
+		return
+	fi
+	"$RIG_DIR/report.sh" uml "$out"
+	grep -E '^# ' "$out/long.log"
+	add "$out" uml fuzz "$start"
 }
 
 # Unmodified programs, in the VM. What is not installed and cannot be is
@@ -153,16 +180,17 @@ for part; do
 	case ${part#smoke:} in
 	all)	everything=$(all) || exit 1
 		mapfile -t -O ${#parts[@]} parts <<<"$everything" ;;
-	lint|apps|uml|uml:7.x|vm|vm:6.12)
+	lint|apps|coverage|fuzz|uml|uml:7.x|vm|vm:6.12)
 		parts+=("$part") ;;
-	*)	die "check.sh: unknown part '$part' (lint uml vm apps uml:7.x vm:6.12 smoke:RIG all)" ;;
+	*)	die "check.sh: unknown part '$part' (lint uml vm apps coverage fuzz uml:7.x vm:6.12 smoke:RIG all)" ;;
 	esac
 done
 
 # One kernel build at a time, and first: lint uses it
 for part in "${parts[@]}"; do
 	case ${part#smoke:} in
-	uml)	"$RIG_DIR/uml-kernel.sh" >/dev/null || exit 1 ;;
+	uml|coverage|fuzz)
+		"$RIG_DIR/uml-kernel.sh" >/dev/null || exit 1 ;;
 	uml:*)	"$RIG_DIR/uml-kernel.sh" "${part##*:}" >/dev/null || exit 1 ;;
 	esac
 done
@@ -179,6 +207,8 @@ for part in "${parts[@]}"; do
 	case $part in
 	lint)	lint ;;
 	apps)	apps ;;
+	coverage|fuzz)
+		"$part" ;;
 	smoke:*)
 		T=$smoke rig "${part#smoke:}" smoke ;;
 	*)	rig "$part" "$suite" ;;

@@ -19,7 +19,7 @@ else
 	mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 out /mnt
 fi
 # RIG KEEP TOP KERNEL DROPIN TOOLS RCM_KO RCM_TEST_KO RCM_LIB TESTS_DIR KSELFTEST_DIR
-# PYVERBS_TESTS T
+# PYVERBS_TESTS T SEED IOCTLS
 . /mnt/job || { echo "rcm: no /mnt/job"; busybox poweroff -f; }
 
 # Scratch places are memory. What run.sh needs of them ($KEEP) stays visible.
@@ -118,7 +118,7 @@ one() {
 
 setup >/mnt/setup.log 2>&1
 export RIG RCM_KO RCM_TEST_KO RCM_LIB KERNEL DROPIN TOOLS TOP TESTS_DIR KSELFTEST_DIR
-export PYVERBS_TESTS T
+export PYVERBS_TESTS T SEED IOCTLS
 export RIG_DIR=$TOP/selftests/rig
 note "ready"
 echo "rcm-rig: ready, $(uname -r)"
@@ -145,6 +145,15 @@ done </mnt/tests
 		fi
 	fi
 } >/mnt/unload.log 2>&1
+
+# What ran, where the module was built to count that
+counts=/sys/kernel/debug/gcov$(dirname "$RCM_KO")/kernel
+if [ -d "$counts" ]; then
+	mkdir /mnt/gcov
+	for file in "$counts"/*.gcda; do
+		cat "$file" >"/mnt/gcov/${file##*/}"
+	done
+fi
 
 # kmemleak looks at objects that are five seconds old, and calls one a leak
 # when two scans find it unchanged

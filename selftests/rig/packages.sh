@@ -20,13 +20,15 @@ packages() {
 	apps)	# the unmodified programs of selftests/apps
 		echo perftest qperf fio libfabric-bin ucx-utils dapl2-utils iperf qemu-system-x86 \
 			openmpi-bin python3-mpi4py python3-pyverbs ;;
+	coverage) # coverage.sh
+		echo gcc gcovr ;;
 	sanitize) # sanitize.sh
 		echo gcc valgrind libc6-dbg ;;
 	lint)
 		echo sparse cppcheck clang-format perl python3 git abigail-tools mandoc \
 			groff-base rdmacm-utils ;;
 	*)
-		die "packages.sh: unknown purpose '$1' (build kernel vm guest apps sanitize lint)" ;;
+		die "packages.sh: unknown purpose '$1' (build kernel vm guest apps coverage sanitize lint)" ;;
 	esac
 }
 

@@ -7,6 +7,7 @@
 # than the rig's usual one, as uml-kernel.sh and vm-kernel.sh have them.
 #
 # RCM_KO=FILE  load this module instead of building ours (none: no module)
+# INSTRUMENT=gcov, kcov  build ours for coverage; OUT/gcov holds what gcov counted
 
 . "$(dirname "$0")/lib.sh"
 [ $# -ge 3 ] || die "usage: run.sh uml|vm[:SERIES] OUT TEST..."
@@ -22,9 +23,10 @@ if [ -z "$ko" ]; then
 	release=$(ls "$kernel/lib/modules")
 	mkdir -p "$TOP/build"
 	step "building rcm.ko for $release and the library" "$CACHE/log/build-$rig$series.log" \
-		flock "$TOP/build/lock" make -C "$TOP" module lib KDIR="$kernel/build"
-	ko=$TOP/build/$release/rcm.ko
-	test_ko=$TOP/build/$release/rcm_test.ko
+		flock "$TOP/build/lock" make -C "$TOP" module lib KDIR="$kernel/build" \
+		INSTRUMENT="${INSTRUMENT:-}"
+	ko=$TOP/build/${INSTRUMENT:+$INSTRUMENT/}$release/rcm.ko
+	test_ko=${ko%.ko}_test.ko
 	[ -e "$test_ko" ] || test_ko=
 fi
 [ "$ko" != none ] || ko=
@@ -85,6 +87,8 @@ TESTS_DIR=$TOP/build/selftests
 KSELFTEST_DIR=$source/selftests
 PYVERBS_TESTS=${PYVERBS_TESTS:-}
 T="${T:-}"
+SEED=${SEED:-}
+IOCTLS=${IOCTLS:-}
 X
 
 # Booting takes 20 s on an idle machine; a rig that hangs must not hang us
