@@ -2,6 +2,7 @@
 /*
  * Connect, accept, reject, disconnect: what does not depend on the transport.
  */
+#include <linux/slab.h>
 #include <linux/wait_bit.h>
 
 #include "rcm_priv.h"
@@ -392,6 +393,46 @@ void rcm_notify_done(struct rcm_id *priv)
 }
 
 /**
+ * struct rcm_late_cm - the transport's side of a connection, that takes long
+ * @work: lets go of it
+ * @priv: identifier that it was of, with a reference: callbacks may come
+ * @device: its device, with a reference
+ * @cm: the object
+ */
+struct rcm_late_cm {
+	struct work_struct work;
+	struct rcm_id *priv;
+	struct rcm_device *device;
+	void *cm;
+};
+
+static void rcm_cm_destroy_work(struct work_struct *work)
+{
+	struct rcm_late_cm *late = container_of(work, struct rcm_late_cm, work);
+
+	late->device->transport->destroy(late->cm);
+	rcm_device_put(late->device);
+	rcm_id_put(late->priv);
+	kfree(late);
+}
+
+static bool rcm_cm_destroy_late(struct rcm_id *priv, struct rcm_device *device,
+				void *cm)
+{
+	struct rcm_late_cm *late = kzalloc(sizeof(*late), GFP_KERNEL);
+
+	if (!late)
+		return false;
+	INIT_WORK(&late->work, rcm_cm_destroy_work);
+	late->priv = rcm_id_get(priv);
+	rcm_device_get(device);
+	late->device = device;
+	late->cm = cm;
+	queue_work(rcm_wq, &late->work);
+	return true;
+}
+
+/**
  * rcm_cm_destroy - let go of the transport's side of a connection
  * @priv: identifier that it was of
  * @device: its device
@@ -399,14 +440,18 @@ void rcm_notify_done(struct rcm_id *priv)
  *
  * ib_cm takes its reply back when it acts on a notice, which is a moment
  * later.  Destroyed in between, it waits for that reply's time-out, which the
- * peer may have made more than a minute.
+ * peer may have made more than a minute.  When it ended the connection first,
+ * it never acts on the notice: then a workqueue waits for it.
  *
  * Context: process; sleeps. The identifier's mutex is not held.
  */
 void rcm_cm_destroy(struct rcm_id *priv, struct rcm_device *device, void *cm)
 {
-	wait_var_event_timeout(&priv->notified,
-			       /* Pairs with rcm_notify_done(). */
-			       !smp_load_acquire(&priv->notified), HZ);
-	device->transport->destroy(cm);
+	bool acted = wait_var_event_timeout(&priv->notified,
+					    /* Pairs with rcm_notify_done(). */
+					    !smp_load_acquire(&priv->notified),
+					    HZ);
+
+	if (acted || !rcm_cm_destroy_late(priv, device, cm))
+		device->transport->destroy(cm);
 }
