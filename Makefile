@@ -297,7 +297,8 @@ $(foreach s,asan tsan plain,$(eval $(call sanitize_test,$(s))))
 
 # Trace events are a language of their own
 format_sources = $(filter-out kernel/trace.h,$(filter %.c %.h,$(module_sources)) \
-	$(wildcard user/*.[ch] user/include/*/*.h selftests/*.[ch] selftests/diff/*.[ch]))
+	$(wildcard user/*.[ch] user/include/*/*.h selftests/*.[ch] selftests/diff/*.[ch] \
+	selftests/fuzz/*.[ch]))
 
 .PHONY: format format-check
 format:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * rigs: uml
- * timeout: 180
+ * suites: check debug
+ * timeout: 400
  *
  * Whole flows, both sides, again and again with the n-th allocation failing
  * that rcm.ko makes itself or has made (by ib_cm, ib_core, the IP stack),
@@ -9,7 +10,8 @@
  * call that fails says so and can be made again; what fails later ends in an
  * event; nothing is left. failnth.c looks at single commands more closely.
  *
- * Arguments: names of flows, otherwise all.
+ * Arguments: names of flows. Otherwise all; in make check not those that are
+ * much like another and take their time.
  */
 #include <net/if_arp.h>
 #include <sys/socket.h>
@@ -34,13 +36,14 @@ struct world {
 	int queued[FILES];
 	struct rcm_event event; /* the last one waited for */
 	int told;		/* calls that said that memory is short */
-	const char *ended;	/* the flow ended early, by this event or call */
-	char wrong[200];	/* what must not happen */
+	const char *ended; /* the flow ended early, by this event or call */
+	char wrong[200];   /* what must not happen */
 };
 
 struct flow {
 	const char *name;
 	void (*run)(struct world *w);
+	bool debug; /* for make check-debug */
 };
 
 /* --- which allocation fails */
@@ -166,19 +169,19 @@ static bool want_of_memory(int ret)
  * A call that says that memory is short changed nothing: made again, it
  * succeeds. Any other failure is wrong, and ends the flow.
  */
-#define TRY(call)                                   \
-	({                                          \
-		int ret_ = (call);                  \
-                                                    \
-		if (want_of_memory(ret_)) {         \
-			w->told++;                  \
-			ret_ = (call);              \
-		}                                   \
-		if (ret_ < 0) {                     \
-			wrong(w, #call, ret_);      \
-			return;                     \
-		}                                   \
-		ret_;                               \
+#define TRY(call)                              \
+	({                                     \
+		int ret_ = (call);             \
+                                               \
+		if (want_of_memory(ret_)) {    \
+			w->told++;             \
+			ret_ = (call);         \
+		}                              \
+		if (ret_ < 0) {                \
+			wrong(w, #call, ret_); \
+			return;                \
+		}                              \
+		ret_;                          \
 	})
 
 static bool ends_it(int type)
@@ -253,8 +256,7 @@ static bool wait_event(struct world *w, int i, int type)
 			return false;
 		}
 		for (n = 0; n < FILES; n++) {
-			if (!w->queued[n] ||
-			    !ends_it(w->queue[n][0].out_event))
+			if (!w->queued[n] || !ends_it(w->queue[n][0].out_event))
 				continue;
 			w->ended = event_name(w->queue[n][0].out_event);
 			return false;
@@ -269,10 +271,10 @@ static bool wait_event(struct world *w, int i, int type)
 	}
 }
 
-#define EVENT(i, type)                        \
-	do {                                  \
-		if (!wait_event(w, i, type))  \
-			return;               \
+#define EVENT(i, type)                       \
+	do {                                 \
+		if (!wait_event(w, i, type)) \
+			return;              \
 	} while (0)
 
 /* --- flows */
@@ -718,28 +720,28 @@ static void flow_device(struct world *w)
 }
 
 static const struct flow flows[] = {
-	{ "open", flow_open },
-	{ "create", flow_create },
-	{ "bind", flow_bind },
-	{ "resolve", flow_resolve },
-	{ "neighbour", flow_neighbour },
-	{ "no-neighbour", flow_no_neighbour },
-	{ "listen", flow_listen },
-	{ "connect", flow_connect },
-	{ "connect6", flow_connect6 },
-	{ "comm-est", flow_comm_est },
-	{ "reject", flow_reject },
-	{ "reject-response", flow_reject_response },
-	{ "destroy-connected", flow_destroy_connected },
-	{ "datagram", flow_datagram },
-	{ "datagram-reject", flow_datagram_reject },
-	{ "multicast", flow_multicast },
-	{ "migrate", flow_migrate },
-	{ "translate", flow_translate },
-	{ "query", flow_query },
-	{ "option", flow_option },
-	{ "write-event", flow_write_event },
-	{ "device", flow_device },
+	{ "open", flow_open, false },
+	{ "create", flow_create, false },
+	{ "bind", flow_bind, false },
+	{ "resolve", flow_resolve, false },
+	{ "neighbour", flow_neighbour, false },
+	{ "no-neighbour", flow_no_neighbour, false },
+	{ "listen", flow_listen, false },
+	{ "connect", flow_connect, false },
+	{ "connect6", flow_connect6, true },
+	{ "comm-est", flow_comm_est, true },
+	{ "reject", flow_reject, false },
+	{ "reject-response", flow_reject_response, true },
+	{ "destroy-connected", flow_destroy_connected, true },
+	{ "datagram", flow_datagram, false },
+	{ "datagram-reject", flow_datagram_reject, true },
+	{ "multicast", flow_multicast, false },
+	{ "migrate", flow_migrate, false },
+	{ "translate", flow_translate, false },
+	{ "query", flow_query, false },
+	{ "option", flow_option, false },
+	{ "write-event", flow_write_event, false },
+	{ "device", flow_device, false },
 };
 
 /* --- walking */
@@ -802,15 +804,16 @@ static bool walk(const struct flow *flow)
 	return ok && n < MAX_N;
 }
 
-static bool wanted(const char *name, int argc, char **argv)
+static bool wanted(const struct flow *flow, int argc, char **argv)
 {
+	const char *suite = getenv("SUITE") ?: "check";
 	int i;
 
 	for (i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], name))
+		if (!strcmp(argv[i], flow->name))
 			return true;
 	}
-	return argc == 1;
+	return argc == 1 && (!flow->debug || !strcmp(suite, "debug"));
 }
 
 int main(int argc, char **argv)
@@ -827,12 +830,14 @@ int main(int argc, char **argv)
 		ksft_exit_fail_msg("no RDMA device\n");
 
 	for (i = 0; i < sizeof(flows) / sizeof(flows[0]); i++)
-		plan += wanted(flows[i].name, argc, argv);
+		plan += wanted(&flows[i], argc, argv);
 	ksft_set_plan(plan);
 	for (i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
-		if (wanted(flows[i].name, argc, argv))
+		if (wanted(&flows[i], argc, argv))
 			ksft_test_result(walk(&flows[i]), "%s\n",
 					 flows[i].name);
+		else
+			ksft_print_msg("%s: not asked for\n", flows[i].name);
 	}
 	del_link("fw0");
 	ksft_finished();

@@ -2,19 +2,22 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # rigs: uml
-# timeout: 120
+# suites: check debug
+# timeout: 700
 #
 # The fuzzer of the ioctl interface (selftests/fuzz/): the programs that it
 # once found worth keeping, and a short run of random ones, other ones each
-# time. "make fuzz" is the long run.
+# time; ten times as long in make check-debug. "make fuzz" is the long run.
 
 . "$RIG_DIR/tap.sh"
 . "$TOP/selftests/fuzz/lib.sh"
 
 seed=${SEED:-$(date +%s)}
+longer=1
+[ "${SUITE:-check}" != debug ] || longer=10
 fuzz_setup
 run "programs kept" "$TOP"/selftests/fuzz/corpus/*
-run "random programs, seed $seed" -s "$seed" -d 15
-run "random programs of four threads, seed $seed" -s "$seed" -t 4 -d 10
+run "random programs, seed $seed" -s "$seed" -d $((12 * longer))
+run "random programs of four threads, seed $seed" -s "$seed" -t 4 -d $((10 * longer))
 fuzz_cleanup
 finish

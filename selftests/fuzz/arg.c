@@ -11,7 +11,7 @@
 
 #include "fuzz.h"
 
-#define PAGE 4096
+#define PAGE	     4096
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
 /* fz0 has ARP, and nobody else on it; d0 has no ARP. */
@@ -81,8 +81,9 @@ static void fill_maker(struct rcm_bind *to, const struct op *op)
 static void fill_resolve(struct rcm_resolve_addr *to, const struct op *op)
 {
 	to->timeout_ms = 20;
-	to->flags = op->value[2] % 16 < 4 ? op->value[2] % 4 :
-					    op->value[2] % 16 == 4 ? 4 : 0;
+	to->flags = op->value[2] % 16 < 4  ? op->value[2] % 4 :
+		    op->value[2] % 16 == 4 ? 4 :
+					     0;
 	fill_maker((struct rcm_bind *)to, op);
 	set_addr(&to->dst, host_of(op->value[0]), port_of(op->value[1]));
 	if (op->value[3])
@@ -91,9 +92,9 @@ static void fill_resolve(struct rcm_resolve_addr *to, const struct op *op)
 
 static uint16_t data_len(uint16_t value)
 {
-	static const uint16_t lens[] = { 8,   0,   56,	57,  92,  136,	 148,
-					 149, 180, 181, 196, 197, 255,	 256,
-					 257, 1024, 65535 };
+	static const uint16_t lens[] = { 8,   0,   56,	57,   92,   136,
+					 148, 149, 180, 181,  196,  197,
+					 255, 256, 257, 1024, 65535 };
 
 	return lens[value % COUNT(lens)];
 }
@@ -130,9 +131,9 @@ static void fill_option(struct memory *memory, const struct op *op)
 	memory->option = op->value[1];
 	to->level = which < 4 ? 0 : which < 7 ? RCM_OPTION : 1;
 	to->optname = which < 4 ? which : which - 4;
-	to->optlen = op->value[2]			? op->value[2] % 9 :
-		     (which == 0 || which == 3)		? 1 :
-							  4;
+	to->optlen = op->value[2]		? op->value[2] % 9 :
+		     (which == 0 || which == 3) ? 1 :
+						  4;
 	to->optval = op->value[3] % 16 == 1 ? 8 :
 					      (unsigned long)&memory->option;
 }
@@ -371,8 +372,8 @@ int memory_init(struct memory *memory)
 {
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS;
 
-	memory->map = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, flags, -1,
-			   0);
+	memory->map =
+		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, flags, -1, 0);
 	memory->fixed = mmap(NULL, PAGE, PROT_READ, flags, -1, 0);
 	if (memory->map == MAP_FAILED || memory->fixed == MAP_FAILED ||
 	    mprotect(memory->map + PAGE, PAGE, PROT_NONE))

@@ -37,17 +37,17 @@ static bool one_in(struct rng *rng, uint32_t n)
 
 /* How often each kind is drawn when nothing else says which. */
 static const uint8_t weights[OP_KINDS] = {
-	[OP_INFO] = 2,	     [OP_CREATE] = 12,	[OP_DESTROY] = 12,
-	[OP_BIND] = 12,	     [OP_RESOLVE] = 12, [OP_ROUTE] = 8,
-	[OP_LISTEN] = 8,     [OP_CONNECT] = 8,	[OP_ACCEPT] = 8,
-	[OP_ESTABLISH] = 6,  [OP_REJECT] = 6,	[OP_DISCONNECT] = 8,
-	[OP_NOTIFY] = 4,     [OP_INIT_QP] = 6,	[OP_OPTION] = 10,
-	[OP_QUERY] = 6,	     [OP_MIGRATE] = 10, [OP_EVENT] = 16,
-	[OP_JOIN] = 6,	     [OP_LEAVE] = 4,	[OP_TRANSLATE] = 3,
-	[OP_WRITE] = 4,	     [OP_OTHER] = 1,	[OP_OPEN] = 3,
-	[OP_CLOSE] = 2,	     [OP_DUP] = 2,	[OP_POLL] = 3,
-	[OP_FORK] = 0,	     [OP_KILL] = 0,	[OP_LIST] = 1,
-	[OP_DEVICE] = 0,     [OP_ADDRESS] = 0,
+	[OP_INFO] = 2,	    [OP_CREATE] = 12,  [OP_DESTROY] = 12,
+	[OP_BIND] = 12,	    [OP_RESOLVE] = 12, [OP_ROUTE] = 8,
+	[OP_LISTEN] = 8,    [OP_CONNECT] = 8,  [OP_ACCEPT] = 8,
+	[OP_ESTABLISH] = 6, [OP_REJECT] = 6,   [OP_DISCONNECT] = 8,
+	[OP_NOTIFY] = 4,    [OP_INIT_QP] = 6,  [OP_OPTION] = 10,
+	[OP_QUERY] = 6,	    [OP_MIGRATE] = 10, [OP_EVENT] = 16,
+	[OP_JOIN] = 6,	    [OP_LEAVE] = 4,    [OP_TRANSLATE] = 3,
+	[OP_WRITE] = 4,	    [OP_OTHER] = 1,    [OP_OPEN] = 3,
+	[OP_CLOSE] = 2,	    [OP_DUP] = 2,      [OP_POLL] = 3,
+	[OP_FORK] = 0,	    [OP_KILL] = 0,     [OP_LIST] = 1,
+	[OP_DEVICE] = 0,    [OP_ADDRESS] = 0,
 };
 
 static int random_kind(struct rng *rng)
@@ -73,7 +73,8 @@ static void random_op(struct rng *rng, struct op *op, int kind)
 	int i;
 
 	op->kind = kind;
-	op->file = one_in(rng, 16) ? rng_below(rng, FILES) : rng_below(rng, FILES - 1);
+	op->file = one_in(rng, 16) ? rng_below(rng, FILES) :
+				     rng_below(rng, FILES - 1);
 	op->slot = one_in(rng, 4) ? rng_below(rng, SLOTS) : rng_below(rng, 4);
 	op->spoilt = one_in(rng, 12) ? rng_below(rng, SPOILT_WAYS) : SPOILT_NOT;
 	/* Zero is the sensible value. */
@@ -205,8 +206,8 @@ static void recipe_addresses(struct rng *rng, struct program *program)
 	for (i = 0; i < 4; i++) {
 		step(rng, program, OP_CREATE, file, i, rng_below(rng, 3), 0);
 		if (one_in(rng, 2))
-			step(rng, program, OP_OPTION, file, i, rng_below(rng, 6),
-			     one_in(rng, 2));
+			step(rng, program, OP_OPTION, file, i,
+			     rng_below(rng, 6), one_in(rng, 2));
 		step(rng, program, one_in(rng, 3) ? OP_RESOLVE : OP_BIND, file,
 		     i, rng_below(rng, 20), rng_below(rng, 6));
 		if (one_in(rng, 2))
@@ -340,8 +341,8 @@ void program_mutate(struct rng *rng, struct program *program,
 		else if (one_in(rng, 3))
 			remove_op(program, rng_below(rng, program->count));
 		else
-			change_op(rng, &program->op[rng_below(
-					       rng, program->count)]);
+			change_op(rng,
+				  &program->op[rng_below(rng, program->count)]);
 	}
 }
 

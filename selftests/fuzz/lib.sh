@@ -25,7 +25,7 @@ fuzz_cleanup() {
 run() {
 	local text=$1
 	shift
-	"$fuzz" "$@" 2>&1 | sed 's/^/# /'
+	"$fuzz" "$@" 2>&1 | sed -u 's/^/# /'
 	if [ "${PIPESTATUS[0]}" -eq 0 ]; then
 		pass "$text"
 	else

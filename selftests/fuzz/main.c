@@ -15,7 +15,8 @@
 #include "fuzz.h"
 
 #define MAX_THREADS 16
-#define PATIENCE    60 /* seconds without an ioctl: something hangs */
+#define PATIENCE    120 /* seconds without an ioctl: something hangs */
+#define LEFT	    100 /* seconds; ib_cm waits for an answer for 69 s */
 #define CHECK_EVERY 64 /* programs, for what is left behind */
 
 struct options {
@@ -128,7 +129,7 @@ static bool nothing_left(void)
 {
 	int tries;
 
-	for (tries = 0; tries < 1000; tries++) {
+	for (tries = 0; tries < LEFT * 100; tries++) {
 		if (left_over() == 0)
 			return true;
 		usleep(10000);

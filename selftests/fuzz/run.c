@@ -151,15 +151,16 @@ static void run_command(struct runner *runner, const struct op *op)
 	int fd = fd_of(op->file), other = target_of(op), ret;
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 	/* Spoilt, an event's flags may say anything. */
-	bool waits = op->kind == OP_TRANSLATE ||
-		     (op->kind == OP_EVENT &&
-		      (op->spoilt || op->value[0] == 2));
+	bool waits =
+		op->kind == OP_TRANSLATE ||
+		(op->kind == OP_EVENT && (op->spoilt || op->value[0] == 2));
 	uint32_t size;
 	void *arg;
 
 	if (op->kind == OP_OTHER)
-		cmd = op->value[0] & 1 ? _IOWR(RCM_IOC_TYPE, RCM_CMD_INFO, int) :
-					 _IO(op->value[1], op->value[2]);
+		cmd = op->value[0] & 1 ?
+			      _IOWR(RCM_IOC_TYPE, RCM_CMD_INFO, int) :
+			      _IO(op->value[1], op->value[2]);
 	other = other < FILES ? fd_of(other) : other == FILES ? -1 : 0;
 	size = arg_fill(&runner->memory, op,
 			*slot_of(runner, op->file, op->slot), other,
@@ -294,7 +295,8 @@ void run_program(struct runner *runner, const struct program *program)
 int runner_init(struct runner *runner, struct world *world)
 {
 	if (own_net < 0) {
-		own_net = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+		own_net =
+			open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 		other_net = open("/run/netns/fuzz", O_RDONLY | O_CLOEXEC);
 	}
 	make_timer();
