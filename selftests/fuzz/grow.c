@@ -75,6 +75,8 @@ static int write_kept(const char *dir)
 			perror(path);
 			return -1;
 		}
+		fputs("# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB\n",
+		      file);
 		program_print(file, &kept[i]);
 		fclose(file);
 	}

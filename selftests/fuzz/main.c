@@ -17,7 +17,7 @@
 #define MAX_THREADS 16
 #define PATIENCE    120 /* seconds without an ioctl: something hangs */
 #define LEFT	    100 /* seconds; ib_cm waits for an answer for 69 s */
-#define CHECK_EVERY 64 /* programs, for what is left behind */
+#define CHECK_EVERY 64	/* programs, for what is left behind */
 
 struct options {
 	uint64_t seed;
