@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-#
 # rigs: uml
 # suites: check debug
 # timeout: 700
