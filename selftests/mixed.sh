@@ -24,14 +24,8 @@ at() {
 	esac
 }
 
-no_ids_in_tree() {
-	[ -z "$(at intree "rdma resource show cm_id")" ]
-}
-
 nothing_left_anywhere() {
-	left_behind && until_true 5 no_ids_in_tree && return
-	at intree "rdma resource show cm_id"
-	return 1
+	left_behind && at intree left_behind_in_tree
 }
 
 # pair SERVER CLIENT PROGRAM OPTIONS-OF-SERVER OPTIONS-OF-CLIENT
@@ -40,11 +34,11 @@ pair() {
 
 	at "$server" "on $server timeout 60 $program $4" &
 	pid=$!
-	until_true 15 at "$server" "listening $server" || echo "server does not listen"
-	at "$server" "uses \$(pgrep -x $program) $server" || { echo "server is not on $server"; return 1; }
-	at "$client" "on $client timeout 50 $program $5"
+	at "$server" "until_true 30 listening $server && uses \$(pgrep -x $program) $server" &&
+		at "$client" "on $client timeout 50 $program $5"
 	rc=$?
-	wait $pid || rc=$?
+	[ $rc -eq 0 ] || echo "no server, or client: exit status $rc"
+	wait $pid || { rc=$?; echo "server: exit status $rc"; }
 	return $rc
 }
 

@@ -27,6 +27,17 @@ dropin_loads() {
 	modprobe rdma_cm && [ -d /sys/module/rcm/holders/rdma_cm ]
 }
 
+no_ids_in_tree() {
+	[ -z "$(rdma resource show cm_id)" ]
+}
+
+# left_behind_in_tree: says what is left, and fails then
+left_behind_in_tree() {
+	until_true 5 no_ids_in_tree && return
+	rdma resource show cm_id
+	return 1
+}
+
 # on_manager MANAGER MODULE: the module is loaded, and what it uses is that
 on_manager() {
 	[ -d "/sys/module/rdma_cm/holders/${2//-/_}" ] || return

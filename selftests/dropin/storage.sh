@@ -51,11 +51,12 @@ configfs() {
 	mountpoint -q $CONFIG || mount -t configfs none $CONFIG
 }
 
-# An own copy of /etc, which is read-only
+# A writable /etc. Copying all of it takes long.
 own_etc() {
 	[ ! -d /run/etc ] || return 0
-	cp -a /etc /run/etc 2>/dev/null
-	mount --bind /run/etc /etc
+	mkdir /run/etc /run/etc.host && mount --rbind /etc /run/etc.host &&
+		find /etc -mindepth 1 -maxdepth 1 ! -type d -exec cp -a -t /run/etc {} + &&
+		ln -s /run/etc.host/*/ /run/etc/ && mount --bind /run/etc /etc
 }
 
 # same_on_device DEVICE: a pattern written past the page cache comes back
@@ -108,7 +109,7 @@ nvme_io() {
 	set -e
 	modprobe nvme-rdma
 	nvme discover -t rdma -a "$1" -s 4420
-	nvme connect -t rdma -n t1 -a "$1" -s 4420 -i 2 -q nqn.2014-08.org.nvmexpress:uuid:11111111-2222-3333-4444-555555555555
+	nvme connect -t rdma -n t1 -a "$1" -s 4420 -i 2 -k 30 -q nqn.2014-08.org.nvmexpress:uuid:11111111-2222-3333-4444-555555555555
 	until_true 20 block_device /dev/nvme0n1
 	same_in_files /dev/nvme0n1
 	same_on_device /dev/nvme0n1
@@ -125,17 +126,17 @@ nvme_down() {
 # --- NFS
 
 nfs_up() {
-	modprobe -a nfsd rpcrdma && own_etc || return
+	modprobe -a nfsd rpcrdma || return
 	mount -t tmpfs tmp /var/lib
 	mkdir -p /var/lib/nfs/{sm,sm.bak,rpc_pipefs,v4recovery,nfsdcld} /run/exp
 	touch /var/lib/nfs/{etab,rmtab,xtab}
 	mount -t rpc_pipefs sunrpc /var/lib/nfs/rpc_pipefs
 	mount -t nfsd nfsd /proc/fs/nfsd
 	mount -t tmpfs tmp /run/exp
-	echo "/run/exp *(rw,fsid=0,insecure,no_root_squash,no_subtree_check,sync)" >/etc/exports
 	# The daemons go on in the background
 	{ nfsdcld; rpc.mountd -N 2 -N 3; } >/dev/null 2>&1
-	exportfs -a && rpc.nfsd -N 3 -V 4.1 -V 4.2 --rdma=20049 2 && cat /proc/fs/nfsd/portlist
+	exportfs -i -o rw,fsid=0,insecure,no_root_squash,no_subtree_check,sync '*:/run/exp' &&
+		rpc.nfsd -N 3 -V 4.1 -V 4.2 --rdma=20049 2 && cat /proc/fs/nfsd/portlist
 }
 
 nfs_io() {
@@ -178,9 +179,13 @@ iser_io() {
 	set -e
 	own_etc
 	modprobe -a ib_iser iscsi_tcp scsi_mod sd_mod
+	rm -f /etc/iscsi
 	mkdir -p /etc/iscsi /run/lock/iscsi
 	echo InitiatorName=iqn.1993-08.org.debian:01:abc >/etc/iscsi/initiatorname.iscsi
-	echo "node.session.timeo.replacement_timeout = 5" >/etc/iscsi/iscsid.conf
+	# A busy machine is no reason to give up a session
+	printf '%s\n' "node.session.timeo.replacement_timeout = 5" \
+		"node.conn[0].timeo.noop_out_interval = 0" "node.conn[0].timeo.noop_out_timeout = 0" \
+		>/etc/iscsi/iscsid.conf
 	iscsid
 	sleep 1
 	iscsiadm -m node -o new -T $target -p "$1:3260,1" -I iser

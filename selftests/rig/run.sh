@@ -129,7 +129,7 @@ boot_peer() {
 
 # The first machine tells the second one to end, if it can
 end_peer() {
-	local end=$((SECONDS + 30))
+	local end=$((SECONDS + 60))
 	[ -n "$peer" ] || return 0
 	while kill -0 "$peer" 2>/dev/null && [ $SECONDS -lt $end ]; do
 		sleep 0.2
