@@ -182,10 +182,7 @@ iser_io() {
 	rm -f /etc/iscsi
 	mkdir -p /etc/iscsi /run/lock/iscsi
 	echo InitiatorName=iqn.1993-08.org.debian:01:abc >/etc/iscsi/initiatorname.iscsi
-	# A busy machine is no reason to give up a session
-	printf '%s\n' "node.session.timeo.replacement_timeout = 5" \
-		"node.conn[0].timeo.noop_out_interval = 0" "node.conn[0].timeo.noop_out_timeout = 0" \
-		>/etc/iscsi/iscsid.conf
+	echo "node.session.timeo.replacement_timeout = 30" >/etc/iscsi/iscsid.conf
 	iscsid
 	sleep 1
 	iscsiadm -m node -o new -T $target -p "$1:3260,1" -I iser
