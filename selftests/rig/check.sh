@@ -5,7 +5,7 @@
 # N skipped, N s", above it a table of what ran where; the exit status matches.
 # A part is one of
 #   lint
-#   uml, vm         every test of that rig on its usual kernel
+#   uml, vm, vms    every test of that rig on its usual kernel
 #   uml:7.x, vm:6.12    the same on another kernel, as run.sh has it
 #   smoke:RIG       a few of them
 #   apps            unmodified programs, in the VM
@@ -128,7 +128,7 @@ all() {
 	own=$("$RIG_DIR/vm-kernel.sh") || exit 1
 	own=$(basename "$own" | sed -E 's/^vm-([0-9]+\.[0-9]+).*/\1/')
 	if [ -z "${KERNELS:-}" ]; then
-		printf '%s\n' lint uml vm apps smoke:uml:7.x
+		printf '%s\n' lint uml vm vms apps smoke:uml:7.x
 		[ "$own" = 6.12 ] || echo smoke:vm:6.12
 		return
 	fi
@@ -136,7 +136,7 @@ all() {
 	for kernel in $KERNELS; do
 		[ "$kernel" != 6.12 ] || echo uml
 		case $kernel in
-		"$own")	printf '%s\n' vm apps ;;
+		"$own")	printf '%s\n' vm vms apps ;;
 		6.12)	echo vm:6.12 ;;
 		7.x)	echo uml:7.x ;;
 		*)	die "KERNELS: '$kernel' is none of $own 6.12 7.x" ;;
@@ -149,9 +149,9 @@ for part; do
 	case ${part#smoke:} in
 	all)	everything=$(all) || exit 1
 		mapfile -t -O ${#parts[@]} parts <<<"$everything" ;;
-	lint|apps|uml|uml:7.x|vm|vm:6.12)
+	lint|apps|uml|uml:7.x|vm|vm:6.12|vms)
 		parts+=("$part") ;;
-	*)	die "check.sh: unknown part '$part' (lint uml vm apps uml:7.x vm:6.12 smoke:RIG all)" ;;
+	*)	die "check.sh: unknown part '$part' (lint uml vm vms apps uml:7.x vm:6.12 smoke:RIG all)" ;;
 	esac
 done
 
