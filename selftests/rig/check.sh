@@ -9,6 +9,7 @@
 #   uml:7.x, vm:6.12    the same on another kernel, as run.sh has it
 #   smoke:RIG       a few of them
 #   apps            unmodified programs, in the VM
+#   apps-dropin     the same on the distribution's librdmacm, over the drop-in
 #   all             the lot, and a few tests on the other kernels; or, with
 #                   KERNELS="6.1 6.12 7.x", every test on each of these
 #
@@ -26,7 +27,7 @@ passed=0 failed=0 skipped=0 failures=() matrix=()
 
 # row KERNEL RIG SUITE P F S SECONDS: for the table at the end
 row() {
-	matrix+=("$(printf '%-26s %-5s %-7s %7s %7s %7s %6s s' "$@")")
+	matrix+=("$(printf '%-26s %-5s %-11s %7s %7s %7s %6s s' "$@")")
 }
 
 # add OUT RIG SUITE STARTED
@@ -111,19 +112,19 @@ rig() {
 	add "$out" "${rig%%:*}" "$suite" "$start"
 }
 
-# Unmodified programs, in the VM. What is not installed and cannot be is
-# skipped there, by its name.
+# apps SCRIPT: unmodified programs, in the VM. What is not installed and cannot
+# be is skipped there, by its name.
 apps() {
-	local out=$results/apps list=$TOP/selftests/apps pyverbs start=$SECONDS
+	local out=$results/$1 list=$TOP/selftests/apps pyverbs start=$SECONDS
 	"$RIG_DIR/packages.sh" apps >&2
 	pyverbs=$("$RIG_DIR/pyverbs-tests.sh")
-	if ! PYVERBS_TESTS=$pyverbs RIG_LIMIT=3600 "$RIG_DIR/run.sh" vm "$out" "$list/apps.sh" {fd}>&-; then
-		broken apps "$CACHE/log" "could not be built or booted, see above"
+	if ! PYVERBS_TESTS=$pyverbs RIG_LIMIT=3600 "$RIG_DIR/run.sh" vm "$out" "$list/$1.sh" {fd}>&-; then
+		broken "$1" "$CACHE/log" "could not be built or booted, see above"
 		return
 	fi
 	"$RIG_DIR/report.sh" vm "$out"
-	tr -d '\r' <"$out/apps.log" | awk -f "$list/table.awk"
-	add "$out" vm apps "$start"
+	tr -d '\r' <"$out/$1.log" | awk -f "$list/table.awk"
+	add "$out" vm "$1" "$start"
 }
 
 # all: which parts that is
@@ -140,7 +141,7 @@ all() {
 	for kernel in $KERNELS; do
 		[ "$kernel" != 6.12 ] || echo uml
 		case $kernel in
-		"$own")	printf '%s\n' vm apps ;;
+		"$own")	printf '%s\n' vm apps apps-dropin ;;
 		6.12)	echo vm:6.12 ;;
 		7.x)	echo uml:7.x ;;
 		*)	die "KERNELS: '$kernel' is none of $own 6.12 7.x" ;;
@@ -153,9 +154,9 @@ for part; do
 	case ${part#smoke:} in
 	all)	everything=$(all) || exit 1
 		mapfile -t -O ${#parts[@]} parts <<<"$everything" ;;
-	lint|apps|uml|uml:7.x|vm|vm:6.12)
+	lint|apps|apps-dropin|uml|uml:7.x|vm|vm:6.12)
 		parts+=("$part") ;;
-	*)	die "check.sh: unknown part '$part' (lint uml vm apps uml:7.x vm:6.12 smoke:RIG all)" ;;
+	*)	die "check.sh: unknown part '$part' (lint uml vm apps apps-dropin uml:7.x vm:6.12 smoke:RIG all)" ;;
 	esac
 done
 
@@ -178,7 +179,7 @@ suite=all
 for part in "${parts[@]}"; do
 	case $part in
 	lint)	lint ;;
-	apps)	apps ;;
+	apps*)	apps "$part" ;;
 	smoke:*)
 		T=$smoke rig "${part#smoke:}" smoke ;;
 	*)	rig "$part" "$suite" ;;
@@ -189,7 +190,7 @@ if [ ${#failures[@]} -gt 0 ]; then
 	printf '\nFailed:\n'
 	printf '  %s\n' "${failures[@]}"
 fi
-printf '\n%-26s %-5s %-7s %7s %7s %7s %8s\n' kernel rig suite passed failed skipped time
+printf '\n%-26s %-5s %-11s %7s %7s %7s %8s\n' kernel rig suite passed failed skipped time
 printf '%s\n' "${matrix[@]}"
 echo
 echo "$passed passed, $failed failed, $skipped skipped"

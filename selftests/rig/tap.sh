@@ -23,7 +23,8 @@ skip() {
 	echo "ok $tests - $* # SKIP"
 }
 
-# expect TEXT COMMAND...: passes when the command does; its output is diagnosis
+# expect TEXT COMMAND...: passes, and returns 0, when the command does; its
+# output is diagnosis
 expect() {
 	local text=$1
 	shift
@@ -31,6 +32,7 @@ expect() {
 		pass "$text"
 	else
 		fail "$text"
+		return 1
 	fi
 }
 
