@@ -53,7 +53,7 @@ pair() {
 	pids=$!
 	until_true 20 listening "$server" || { echo "server does not listen"; kill $pids; return 1; }
 	# shellcheck disable=SC2086
-	(on "$client" timeout 60 "$name" $5) >"$RUN/client" 2>&1 &
+	(on "$client" timeout 40 "$name" $5) >"$RUN/client" 2>&1 &
 	pids="$! $pids"
 	watch $!
 	# shellcheck disable=SC2086 # two of them

@@ -28,7 +28,8 @@ skip() {
 expect() {
 	local text=$1
 	shift
-	if "$@" > >(sed 's/^/# /') 2>&1; then
+	# Line by line: what it prints may be late, and must not break ours up
+	if "$@" > >(sed -u 's/^/# /') 2>&1; then
 		pass "$text"
 	else
 		fail "$text"
