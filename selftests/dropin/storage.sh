@@ -48,6 +48,9 @@ block_device() {
 
 # --- nvme
 
+HOST_ID=11111111-2222-3333-4444-555555555555
+HOST_NQN=nqn.2014-08.org.nvmexpress:uuid:$HOST_ID
+
 nvme_up() {
 	modprobe -a nvmet nvmet-rdma nvme-rdma && configfs || return
 	truncate -s 32M /run/nvme.img
@@ -70,8 +73,9 @@ nvme_on_dropin() {
 
 nvme_io() {
 	set -e
-	nvme discover -t rdma -a "$1" -s 4420
-	nvme connect -t rdma -n t1 -a "$1" -s 4420 -i 2 -q nqn.2014-08.org.nvmexpress:uuid:11111111-2222-3333-4444-555555555555
+	# Kernels later than 6.1 refuse two names of one host
+	nvme discover -t rdma -a "$1" -s 4420 -q "$HOST_NQN" -I $HOST_ID
+	nvme connect -t rdma -n t1 -a "$1" -s 4420 -i 2 -q "$HOST_NQN" -I $HOST_ID
 	until_true 20 block_device /dev/nvme0n1
 	same_on_device /dev/nvme0n1
 	cmp -n 1048576 /run/pattern /run/nvme.img
