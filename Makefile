@@ -78,6 +78,7 @@ help:
 	@echo '  make check-vm       the tests in the VM alone: selftests and both managers side by side'
 	@echo '  make check-apps     unmodified programs over rcm, in the VM: rdmacm-utils, perftest, MPI ...'
 	@echo '  make check-mixed    two VMs, one on rcm, the other on the kernel'"'"'s own: storage, programs'
+	@echo '  make check-apps-dropin  the same over the drop-in, with the distribution'"'"'s library'
 	@echo '    T=PATTERN         of these only tests whose name matches, like T="interop_*"'
 	@echo '    VERBOSE=1         with the console of the kernel under test'
 	@echo '  make lint           checkpatch, sparse, cppcheck, clang-format, W=1, licences'
@@ -229,7 +230,7 @@ uninstall-dropin:
 
 # --- tests
 
-.PHONY: demo check check-fast check-vm check-apps check-mixed lint uml-kernel vm-kernel selftests
+.PHONY: demo check check-fast check-vm check-apps check-apps-dropin check-mixed lint uml-kernel vm-kernel selftests
 demo:
 	@selftests/demo/demo.sh
 check:
@@ -242,6 +243,8 @@ check-apps:
 	@selftests/rig/check.sh apps
 check-mixed:
 	@selftests/rig/check.sh vms
+check-apps-dropin:
+	@selftests/rig/check.sh apps-dropin
 lint:
 	@selftests/rig/check.sh lint
 uml-kernel vm-kernel:

@@ -89,6 +89,9 @@ block_device() {
 
 # --- nvme
 
+HOST_ID=11111111-2222-3333-4444-555555555555
+HOST_NQN=nqn.2014-08.org.nvmexpress:uuid:$HOST_ID
+
 nvme_up() {
 	modprobe -a nvmet nvmet-rdma && configfs || return
 	truncate -s 32M /run/nvme.img
@@ -108,8 +111,9 @@ nvme_up() {
 nvme_io() {
 	set -e
 	modprobe nvme-rdma
-	nvme discover -t rdma -a "$1" -s 4420
-	nvme connect -t rdma -n t1 -a "$1" -s 4420 -i 2 -k 30 -q nqn.2014-08.org.nvmexpress:uuid:11111111-2222-3333-4444-555555555555
+	# Kernels later than 6.1 refuse two names of one host
+	nvme discover -t rdma -a "$1" -s 4420 -q "$HOST_NQN" -I $HOST_ID
+	nvme connect -t rdma -n t1 -a "$1" -s 4420 -i 2 -k 30 -q "$HOST_NQN" -I $HOST_ID
 	until_true 20 block_device /dev/nvme0n1
 	same_in_files /dev/nvme0n1
 	same_on_device /dev/nvme0n1
