@@ -87,6 +87,8 @@ help:
 	@echo '  make check-fast     the tests on UML alone: KUnit and selftests under KASAN'
 	@echo '  make check-vm       the tests in the VM alone: selftests and both managers side by side'
 	@echo '  make check-apps     unmodified programs over rcm, in the VM: rdmacm-utils, perftest, MPI ...'
+	@echo '  make check-mixed    two VMs, one on rcm, the other on the kernel'"'"'s own: storage, programs'
+	@echo '  make check-apps-dropin  the same over the drop-in, with the distribution'"'"'s library'
 	@echo '    T=PATTERN         of these only tests whose name matches, like T="interop_*"'
 	@echo '    VERBOSE=1         with the console of the kernel under test'
 	@echo '  make coverage       the tests on UML, and which lines of kernel/ they run; fails below 90 %'
@@ -240,7 +242,8 @@ uninstall-dropin:
 
 # --- tests
 
-.PHONY: demo check check-fast check-vm check-apps coverage fuzz lint uml-kernel vm-kernel selftests
+.PHONY: demo check check-fast check-vm check-apps check-apps-dropin check-mixed coverage fuzz \
+	lint uml-kernel vm-kernel selftests
 demo:
 	@selftests/demo/demo.sh
 check:
@@ -255,6 +258,10 @@ coverage:
 	@selftests/rig/check.sh coverage
 fuzz:
 	@selftests/rig/check.sh fuzz
+check-mixed:
+	@selftests/rig/check.sh vms
+check-apps-dropin:
+	@selftests/rig/check.sh apps-dropin
 lint:
 	@selftests/rig/check.sh lint
 uml-kernel vm-kernel:

@@ -5,12 +5,13 @@
 # N skipped, N s", above it a table of what ran where; the exit status matches.
 # A part is one of
 #   lint
-#   uml, vm         every test of that rig on its usual kernel
+#   uml, vm, vms    every test of that rig on its usual kernel
 #   uml:7.x, vm:6.12    the same on another kernel, as run.sh has it
 #   smoke:RIG       a few of them
 #   apps            unmodified programs, in the VM
 #   fuzz            a long run of the fuzzer, on UML
 #   coverage        uml, and which lines of the module ran
+#   apps-dropin     the same on the distribution's librdmacm, over the drop-in
 #   all             the lot, and a few tests on the other kernels; or, with
 #                   KERNELS="6.1 6.12 7.x", every test on each of these
 #
@@ -111,7 +112,7 @@ rig() {
 coverage() {
 	local out=$1 p f s
 	"$RIG_DIR/packages.sh" coverage >&2
-	INSTRUMENT=gcov rig "$out" uml "$2"
+	INSTRUMENT=gcov RIG_LIMIT=7200 rig "$out" uml "$2"
 	"$RIG_DIR/coverage.sh" "$out" && return
 	read -r p f s <"$out/counts"
 	echo "$p $((f + 1)) $s" >"$out/counts"
@@ -132,22 +133,22 @@ fuzz() {
 	row "$out" uml fuzz "$start"
 }
 
-# Unmodified programs, in the VM. What is not installed and cannot be is
-# skipped there, by its name.
+# apps OUT SCRIPT: unmodified programs, in the VM. What is not installed and
+# cannot be is skipped there, by its name.
 apps() {
-	local out=$1 dir=$TOP/selftests/apps pyverbs start=$SECONDS
+	local out=$1 script=$2 dir=$TOP/selftests/apps pyverbs start=$SECONDS
 	"$RIG_DIR/packages.sh" apps >&2
 	pyverbs=$("$RIG_DIR/pyverbs-tests.sh")
-	if ! PYVERBS_TESTS=$pyverbs RIG_LIMIT=3600 "$RIG_DIR/run.sh" vm "$out" "$dir/apps.sh" {fd}>&-; then
-		broken "$out" apps "$CACHE/log" "could not be built or booted, see above"
+	if ! PYVERBS_TESTS=$pyverbs RIG_LIMIT=3600 "$RIG_DIR/run.sh" vm "$out" "$dir/$script.sh" {fd}>&-; then
+		broken "$out" "$script" "$CACHE/log" "could not be built or booted, see above"
 		return
 	fi
 	{
 		"$RIG_DIR/report.sh" vm "$out"
-		tr -d '\r' <"$out/apps.log" | awk -f "$dir/table.awk"
+		tr -d '\r' <"$out/$script.log" | awk -f "$dir/table.awk"
 	} >"$out/report"
 	cat "$out/report"
-	row "$out" vm apps "$start"
+	row "$out" vm "$script" "$start"
 }
 
 # all: which parts that is
@@ -156,7 +157,7 @@ all() {
 	own=$("$RIG_DIR/vm-kernel.sh") || exit 1
 	own=$(basename "$own" | sed -E 's/^vm-([0-9]+\.[0-9]+).*/\1/')
 	if [ -z "${KERNELS:-}" ]; then
-		printf '%s\n' lint uml vm apps smoke:uml:7.x
+		printf '%s\n' lint uml vm vms apps smoke:uml:7.x
 		[ "$own" = 6.12 ] || echo smoke:vm:6.12
 		return
 	fi
@@ -164,7 +165,7 @@ all() {
 	for kernel in $KERNELS; do
 		[ "$kernel" != 6.12 ] || echo uml
 		case $kernel in
-		"$own")	printf '%s\n' vm apps ;;
+		"$own")	printf '%s\n' vm vms apps apps-dropin ;;
 		6.12)	echo vm:6.12 ;;
 		7.x)	echo uml:7.x ;;
 		*)	die "KERNELS: '$kernel' is none of $own 6.12 7.x" ;;
@@ -177,9 +178,9 @@ for part; do
 	case ${part#smoke:} in
 	all)	everything=$(all) || exit 1
 		mapfile -t -O ${#parts[@]} parts <<<"$everything" ;;
-	lint|apps|coverage|fuzz|uml|uml:7.x|vm|vm:6.12)
+	lint|apps|apps-dropin|coverage|fuzz|uml|uml:7.x|vm|vm:6.12|vms)
 		parts+=("$part") ;;
-	*)	die "check.sh: unknown part '$part' (lint uml vm apps coverage fuzz uml:7.x vm:6.12 smoke:RIG all)" ;;
+	*)	die "check.sh: unknown part '$part' (lint uml vm vms apps apps-dropin coverage fuzz uml:7.x vm:6.12 smoke:RIG all)" ;;
 	esac
 done
 
@@ -206,10 +207,10 @@ one() {
 	rm -rf "$out"
 	case $1 in
 	lint)	lint "$out" ;;
-	apps)	apps "$out" ;;
 	coverage)
 		coverage "$out" $suite ;;
 	fuzz)	fuzz "$out" ;;
+	apps*)	apps "$out" "$1" ;;
 	smoke:*)
 		T=$smoke rig "$out" "${1#smoke:}" smoke ;;
 	*)	rig "$out" "$1" $suite ;;
@@ -225,11 +226,13 @@ lane() {
 }
 
 # UML has one processor, and much of any test is waiting: what runs on the host
-# and in UML goes beside what runs in the VM.
-here=() there=()
+# and in UML goes beside what runs in the VM. Two VMs that talk to each other
+# need both processors: Soft-RoCE does not always survive that an answer is late.
+here=() there=() alone=()
 for part in "${parts[@]}"; do
 	case $part in
 	lint|coverage|fuzz|*uml*)	here+=("$part") ;;
+	vms)		alone+=("$part") ;;
 	*)		there+=("$part") ;;
 	esac
 done
@@ -242,6 +245,7 @@ trap 'kill -TERM -- "-$beside"; exit 130' INT TERM HUP
 lane "${there[@]}"
 wait
 trap - INT TERM HUP
+lane "${alone[@]}"
 
 passed=0 failed=0 skipped=0 failures=() matrix=()
 for part in "${parts[@]}"; do
@@ -251,7 +255,7 @@ for part in "${parts[@]}"; do
 	read -r p f s <"$out/counts"
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	read -r kernel rig suite seconds <"$out/row"
-	matrix+=("$(printf '%-26s %-5s %-7s %7s %7s %7s %6s s' \
+	matrix+=("$(printf '%-26s %-5s %-11s %7s %7s %7s %6s s' \
 		"$kernel" "$rig" "$suite" "$p" "$f" "$s" "$seconds")")
 	while read -r line; do
 		failures+=("$line")
@@ -262,7 +266,7 @@ if [ ${#failures[@]} -gt 0 ]; then
 	printf '\nFailed:\n'
 	printf '  %s\n' "${failures[@]}"
 fi
-printf '\n%-26s %-5s %-7s %7s %7s %7s %8s\n' kernel rig suite passed failed skipped time
+printf '\n%-26s %-5s %-11s %7s %7s %7s %8s\n' kernel rig suite passed failed skipped time
 printf '%s\n' "${matrix[@]}"
 echo
 echo "$passed passed, $failed failed, $skipped skipped, $SECONDS s"
