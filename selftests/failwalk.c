@@ -127,20 +127,19 @@ static bool set_range(void)
  */
 static bool arm(int n)
 {
-	int fd[MAX_N], opened = 0;
+	int fd[MAX_N], opened, i;
 	bool ok = n == 1;
 
 	set_failslab("interval", n);
 	set_failslab("times", 1);
 	set_failslab("probability", 100);
-	while (!ok && opened < n) {
+	for (opened = 0; !ok && opened < n; opened++) {
 		fd[opened] = open_rcm(0);
 		ok = was_hit();
-		opened++;
 	}
-	while (opened--) {
-		if (fd[opened] >= 0)
-			close(fd[opened]);
+	for (i = 0; i < opened; i++) {
+		if (fd[i] >= 0)
+			close(fd[i]);
 	}
 	set_failslab("times", 1);
 	return ok;
