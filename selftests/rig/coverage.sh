@@ -13,6 +13,7 @@ FLOOR=${FLOOR:-90}
 # The objects' directory, which has the notes of what there is to count
 module=$(sed -n 's/^RCM_KO=//p' "$out/job" 2>/dev/null)
 objects=$(dirname "$module")
+kernel=$(sed -n 's/^KERNEL=//p' "$out/job")
 compgen -G "$out/gcov/*.gcda" >/dev/null ||
 	die "$out/gcov is empty: the kernel did not reach its end, or was built without CONFIG_GCOV_KERNEL"
 rm -f "$objects"/kernel/*.gcda
@@ -20,9 +21,10 @@ cp "$out"/gcov/*.gcda "$objects/kernel/" || exit 1
 rm -rf "$to"
 mkdir -p "$to"
 
-# A file of which nothing ran has no counts; gcovr takes it for zero by its notes
+# A file of which nothing ran has no counts; gcovr takes it for zero by its
+# notes. The compiler ran in the kernel's directory: headers' names are from there.
 cd "$objects" || exit 1
-gcovr --root . --filter 'kernel/' --exclude 'kernel/(tests|dropin)/' \
+gcovr --root . --object-directory "$kernel/build" --filter 'kernel/' --exclude 'kernel/(tests|dropin)/' \
 	--exclude-unreachable-branches --json "$to/coverage.json" kernel >"$to/gcovr.log" 2>&1 ||
 	{ cat "$to/gcovr.log" >&2; die "gcovr failed"; }
 report() {
