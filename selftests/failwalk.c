@@ -749,7 +749,7 @@ static const struct flow flows[] = {
 	{ "query", flow_query, false },
 	{ "option", flow_option, false },
 	{ "write-event", flow_write_event, false },
-	{ "device", flow_device, false },
+	{ "device", flow_device, true },
 };
 
 /* --- walking */
