@@ -2,7 +2,7 @@
 /*
  * rigs: uml
  * suites: check debug
- * timeout: 400
+ * timeout: 900
  *
  * Whole flows, both sides, again and again with the n-th allocation failing
  * that rcm.ko makes itself or has made (by ib_cm, ib_core, the IP stack),
