@@ -12,6 +12,9 @@ endif
 ifneq ($(KERNELS),)
 export KERNELS
 endif
+ifneq ($(SEED),)
+export SEED
+endif
 
 VERSION := $(shell git -C $(TOP) describe --tags --always --dirty 2>/dev/null || echo 0.1)
 
@@ -77,11 +80,14 @@ help:
 	@echo '  make check-fast     the tests on UML alone: KUnit and selftests under KASAN'
 	@echo '  make check-vm       the tests in the VM alone: selftests and both managers side by side'
 	@echo '  make check-apps     unmodified programs over rcm, in the VM: rdmacm-utils, perftest, MPI ...'
+	@echo '  make check-debug    the long tests, races and faults, on UML and on an SMP debug kernel in QEMU'
+	@echo '    SEED=NUMBER       again what a test printed that failed by chance'
 	@echo '    T=PATTERN         of these only tests whose name matches, like T="interop_*"'
 	@echo '    VERBOSE=1         with the console of the kernel under test'
 	@echo '  make lint           checkpatch, sparse, cppcheck, clang-format, W=1, licences'
 	@echo '  make uml-kernel     the UML kernel alone (15 minutes the first time); prints its place'
 	@echo '  make vm-kernel      the VM kernel alone (half a minute the first time)'
+	@echo '  make vmdebug-kernel the debug VM kernel alone (20 minutes the first time)'
 	@echo '  make clean-cache    remove ~/.cache/rcm: kernels, sources, logs'
 	@echo
 	@echo 'Install (honours DESTDIR, PREFIX=$(PREFIX), libdir, bindir):'
@@ -228,7 +234,8 @@ uninstall-dropin:
 
 # --- tests
 
-.PHONY: demo check check-fast check-vm check-apps lint uml-kernel vm-kernel selftests
+.PHONY: demo check check-fast check-vm check-apps check-debug lint uml-kernel vm-kernel \
+	vmdebug-kernel selftests
 demo:
 	@selftests/demo/demo.sh
 check:
@@ -239,9 +246,11 @@ check-vm:
 	@selftests/rig/check.sh vm
 check-apps:
 	@selftests/rig/check.sh apps
+check-debug:
+	@selftests/rig/check.sh debug
 lint:
 	@selftests/rig/check.sh lint
-uml-kernel vm-kernel:
+uml-kernel vm-kernel vmdebug-kernel:
 	@selftests/rig/$@.sh
 selftests:
 	@$(MAKE) -C selftests KSELFTEST_DIR="$$(selftests/rig/kernel-source.sh)/selftests"

@@ -9,6 +9,8 @@
 #   uml:7.x, vm:6.12    the same on another kernel, as run.sh has it
 #   smoke:RIG       a few of them
 #   apps            unmodified programs, in the VM
+#   debug           the long tests, on both rigs that detect most; or one of
+#                   debug:uml, debug:vmdebug
 #   all             the lot, and a few tests on the other kernels; or, with
 #                   KERNELS="6.1 6.12 7.x", every test on each of these
 #
@@ -94,6 +96,7 @@ tests() {
 # rig RIG SUITE
 rig() {
 	local rig=$1 suite=$2 out=$results/${1/:/-} list start=$SECONDS
+	[ "$suite" != debug ] || out=$results/debug-$rig
 	mapfile -t list < <(tests)
 	if [ "$rig" = vm ] && [[ " ${list[*]} " == */sanitize.sh\ * ]]; then
 		"$RIG_DIR/packages.sh" sanitize >&2 || exit 1
@@ -153,16 +156,21 @@ for part; do
 	case ${part#smoke:} in
 	all)	everything=$(all) || exit 1
 		mapfile -t -O ${#parts[@]} parts <<<"$everything" ;;
-	lint|apps|uml|uml:7.x|vm|vm:6.12)
+	debug)	parts+=(debug:uml debug:vmdebug) ;;
+	lint|apps|uml|uml:7.x|vm|vm:6.12|debug:uml|debug:vmdebug)
 		parts+=("$part") ;;
-	*)	die "check.sh: unknown part '$part' (lint uml vm apps uml:7.x vm:6.12 smoke:RIG all)" ;;
+	*)	die "check.sh: unknown part '$part' (lint uml vm apps uml:7.x vm:6.12 smoke:RIG debug all)" ;;
 	esac
 done
 
 # One kernel build at a time, and first: lint uses it
 for part in "${parts[@]}"; do
 	case ${part#smoke:} in
-	uml)	"$RIG_DIR/uml-kernel.sh" >/dev/null || exit 1 ;;
+	uml|debug:uml)
+		"$RIG_DIR/uml-kernel.sh" >/dev/null || exit 1 ;;
+	debug:vmdebug)
+		"$RIG_DIR/packages.sh" vm >&2 || exit 1
+		"$RIG_DIR/vmdebug-kernel.sh" >/dev/null || exit 1 ;;
 	uml:*)	"$RIG_DIR/uml-kernel.sh" "${part##*:}" >/dev/null || exit 1 ;;
 	esac
 done
@@ -181,6 +189,8 @@ for part in "${parts[@]}"; do
 	apps)	apps ;;
 	smoke:*)
 		T=$smoke rig "${part#smoke:}" smoke ;;
+	debug:*)
+		SUITE=debug RIG_LIMIT=${RIG_LIMIT:-7200} rig "${part#debug:}" debug ;;
 	*)	rig "$part" "$suite" ;;
 	esac
 done
