@@ -201,6 +201,15 @@ static inline bool storm_did(struct storm *storm, const char *what, int ret)
 	return false;
 }
 
+/* EINVAL may be ib_cm's, for an address that went; the reason tells. */
+static inline bool storm_could_not_send(int fd, int handle, int ret)
+{
+	struct rcm_query arg;
+
+	return ret == -EINVAL && !query(fd, handle, &arg) &&
+	       arg.out_reason.step == RCM_STEP_SEND;
+}
+
 /* The next event of the only identifier of a file; negative: none. */
 static inline int storm_event(struct storm *storm, int fd, int handle,
 			      int *read)
@@ -245,8 +254,8 @@ static inline bool storm_expect(struct storm *storm, int fd, int handle,
 	return false;
 }
 
-/* As far as it gets. */
-static inline void storm_run(struct storm *storm, int fd, int handle, int *read)
+/* As far as it gets; whether there was a connection. */
+static inline bool storm_run(struct storm *storm, int fd, int handle, int *read)
 {
 	struct rcm_conn_param conn = storm_param(storm);
 	int ret;
@@ -254,23 +263,29 @@ static inline void storm_run(struct storm *storm, int fd, int handle, int *read)
 	if (!storm_expect(storm, fd, handle, EV_ADDR_RESOLVED, read) ||
 	    !storm_expect(storm, fd, handle, EV_ROUTE_RESOLVED, read) ||
 	    !storm_did(storm, "option",
-		       set_connect_timeout(fd, handle, STORM_TIMEOUT)) ||
-	    !storm_did(storm, "connect", connect_with(fd, handle, &conn)) ||
+		       set_connect_timeout(fd, handle, STORM_TIMEOUT)))
+		return false;
+	ret = connect_with(fd, handle, &conn);
+	if (storm_could_not_send(fd, handle, ret)) {
+		COUNT(storm->refused);
+		return false;
+	}
+	if (!storm_did(storm, "connect", ret) ||
 	    !storm_expect(storm, fd, handle, EV_CONNECT_RESPONSE, read))
-		return;
+		return false;
 	ret = establish(fd, handle);
 	/* The peer, or the address, may have gone in between. */
 	if (ret == -EINVAL) {
 		COUNT(storm->refused);
-		return;
+		return false;
 	}
 	if (!storm_did(storm, "establish", ret))
-		return;
+		return false;
 	COUNT(storm->established);
-	if (!storm_did(storm, "disconnect", disconnect(fd, handle)))
-		return;
-	if (storm_expect(storm, fd, handle, EV_DISCONNECTED, read))
+	if (storm_did(storm, "disconnect", disconnect(fd, handle)) &&
+	    storm_expect(storm, fd, handle, EV_DISCONNECTED, read))
 		COUNT(storm->closed);
+	return true;
 }
 
 /* One connection, from nothing to nothing. */
@@ -278,17 +293,21 @@ static inline void storm_connect(struct storm *storm, int fd, const char *host,
 				 int port)
 {
 	int handle, ret, read = 0;
+	bool connected = false;
 
 	COUNT(storm->begun);
 	handle = resolve_flags(fd, 0, NULL, host, port, 500,
 			       RCM_CREATE | RCM_RESOLVE_BOTH);
-	if (!storm_did(storm, "resolve", handle))
-		return;
-	storm_run(storm, fd, handle, &read);
-	ret = destroy(fd, handle);
-	if (ret != read)
-		STORM_WRONG(storm, "destroy says %d, %d events read", ret,
-			    read);
+	if (storm_did(storm, "resolve", handle)) {
+		connected = storm_run(storm, fd, handle, &read);
+		ret = destroy(fd, handle);
+		if (ret != read)
+			STORM_WRONG(storm, "destroy says %d, %d events read",
+				    ret, read);
+	}
+	/* One processor has to do the removing, too. */
+	if (!connected)
+		sleep_ms(100);
 }
 
 /* A request, or what became of one. */
