@@ -2,7 +2,7 @@
 /*
  * rigs: uml vmdebug
  * suites: check debug
- * timeout: 120 1200
+ * timeout: 300 1200
  *
  * An identifier is destroyed while an operation on it begins, runs or ends:
  * each kind of operation, at any moment of it. Afterwards no event of it comes,

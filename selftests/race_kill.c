@@ -2,7 +2,7 @@
 /*
  * rigs: uml vmdebug
  * suites: check debug
- * timeout: 120 900
+ * timeout: 300 900
  *
  * Processes of several threads are killed at any moment, servers and clients,
  * while others go on; and files are closed under calls that wait. Nothing is

@@ -2,7 +2,7 @@
 /*
  * rigs: uml vmdebug
  * suites: check debug
- * timeout: 120 900
+ * timeout: 300 900
  *
  * Listeners come, move and go under a flood of requests: whoever asks gets one
  * answer in his time.

@@ -2,7 +2,7 @@
 /*
  * rigs: uml vmdebug
  * suites: check debug
- * timeout: 120 900
+ * timeout: 300 900
  *
  * Identifiers move from file to file while events are queued for them, read,
  * and files closed (C51): none is lost, none comes twice, those of one

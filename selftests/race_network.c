@@ -2,7 +2,7 @@
 /*
  * rigs: uml vmdebug
  * suites: check debug
- * timeout: 300 1800
+ * timeout: 600 1800
  *
  * What a host's administrator does to addresses, interfaces and namespaces
  * during storms of connections: each identifier ends in an event or an errno,

@@ -2,7 +2,7 @@
 /*
  * rigs: uml vmdebug
  * suites: check debug
- * timeout: 120 900
+ * timeout: 300 900
  *
  * The module goes as soon as its last user has gone, whatever that left
  * unfinished, and comes back (C48).
