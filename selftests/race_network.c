@@ -228,19 +228,28 @@ static pid_t start_inside(struct storm *storm)
 TEST_F_TIMEOUT(network, C66_a_namespace_ends_with_all_that_is_in_it, 300)
 {
 	long long stop = now_ms() + share(3000, 40000);
+	struct storm *storm = shared_memory(sizeof(*storm));
 	int rounds, status;
 	pid_t inside;
+	long begun;
 
+	ASSERT_NE(NULL, storm);
 	begin(self);
 	for (rounds = 0; go_on(rounds, 3, stop); rounds++) {
-		inside = start_inside(self->storm);
-		usleep(roll(&self->dice, 1000000));
+		begun = COUNTED(storm->begun);
+		inside = start_inside(storm);
+		while (COUNTED(storm->begun) == begun &&
+		       !waitpid(inside, NULL, WNOHANG))
+			sleep_ms(10);
+		usleep(roll(&self->dice, 300000));
 		ASSERT_EQ(0, kill(-inside, SIGKILL));
 		ASSERT_EQ(inside, waitpid(inside, &status, 0));
 		ASSERT_TRUE(WIFSIGNALED(status));
 		ASSERT_TRUE(device_is_gone("x" INSIDE, 20000));
 	}
 	TH_LOG("%d namespaces", rounds);
+	storm_print(storm);
+	EXPECT_EQ(0, storm->wrong);
 	END_WELL(true);
 }
 
