@@ -80,6 +80,8 @@ help:
 	@echo '  make check-fast     the tests on UML alone: KUnit and selftests under KASAN'
 	@echo '  make check-vm       the tests in the VM alone: selftests and both managers side by side'
 	@echo '  make check-apps     unmodified programs over rcm, in the VM: rdmacm-utils, perftest, MPI ...'
+	@echo '  make check-mixed    two VMs, one on rcm, the other on the kernel'"'"'s own: storage, programs'
+	@echo '  make check-apps-dropin  the same over the drop-in, with the distribution'"'"'s library'
 	@echo '  make check-debug    the long tests, races and faults, on UML and on an SMP debug kernel in QEMU'
 	@echo '    SEED=NUMBER       again what a test printed that failed by chance'
 	@echo '    T=PATTERN         of these only tests whose name matches, like T="interop_*"'
@@ -234,8 +236,8 @@ uninstall-dropin:
 
 # --- tests
 
-.PHONY: demo check check-fast check-vm check-apps check-debug lint uml-kernel vm-kernel \
-	vmdebug-kernel selftests
+.PHONY: demo check check-fast check-vm check-apps check-apps-dropin check-debug check-mixed lint \
+	uml-kernel vm-kernel vmdebug-kernel selftests
 demo:
 	@selftests/demo/demo.sh
 check:
@@ -246,6 +248,10 @@ check-vm:
 	@selftests/rig/check.sh vm
 check-apps:
 	@selftests/rig/check.sh apps
+check-mixed:
+	@selftests/rig/check.sh vms
+check-apps-dropin:
+	@selftests/rig/check.sh apps-dropin
 check-debug:
 	@selftests/rig/check.sh debug
 lint:
