@@ -89,6 +89,8 @@ help:
 	@echo '  make check-apps     unmodified programs over rcm, in the VM: rdmacm-utils, perftest, MPI ...'
 	@echo '  make check-mixed    two VMs, one on rcm, the other on the kernel'"'"'s own: storage, programs'
 	@echo '  make check-apps-dropin  the same over the drop-in, with the distribution'"'"'s library'
+	@echo '  make check-debug    the long tests, races and faults, on UML and on an SMP debug kernel in QEMU'
+	@echo '    SEED=NUMBER       again what a test printed that failed by chance'
 	@echo '    T=PATTERN         of these only tests whose name matches, like T="interop_*"'
 	@echo '    VERBOSE=1         with the console of the kernel under test'
 	@echo '  make coverage       the tests on UML, and which lines of kernel/ they run; fails below 90 %'
@@ -96,6 +98,7 @@ help:
 	@echo '  make lint           checkpatch, sparse, cppcheck, clang-format, W=1, licences'
 	@echo '  make uml-kernel     the UML kernel alone (15 minutes the first time); prints its place'
 	@echo '  make vm-kernel      the VM kernel alone (half a minute the first time)'
+	@echo '  make vmdebug-kernel the debug VM kernel alone (20 minutes the first time)'
 	@echo '  make clean-cache    remove ~/.cache/rcm: kernels, sources, logs'
 	@echo
 	@echo 'Install (honours DESTDIR, PREFIX=$(PREFIX), libdir, bindir):'
@@ -242,8 +245,8 @@ uninstall-dropin:
 
 # --- tests
 
-.PHONY: demo check check-fast check-vm check-apps check-apps-dropin check-mixed coverage fuzz \
-	lint uml-kernel vm-kernel selftests
+.PHONY: demo check check-fast check-vm check-apps check-apps-dropin check-debug check-mixed \
+	coverage fuzz lint uml-kernel vm-kernel vmdebug-kernel selftests
 demo:
 	@selftests/demo/demo.sh
 check:
@@ -262,9 +265,11 @@ check-mixed:
 	@selftests/rig/check.sh vms
 check-apps-dropin:
 	@selftests/rig/check.sh apps-dropin
+check-debug:
+	@selftests/rig/check.sh debug
 lint:
 	@selftests/rig/check.sh lint
-uml-kernel vm-kernel:
+uml-kernel vm-kernel vmdebug-kernel:
 	@selftests/rig/$@.sh
 selftests:
 	@$(MAKE) -C selftests KSELFTEST_DIR="$$(selftests/rig/kernel-source.sh)/selftests"

@@ -91,6 +91,17 @@ int rcm_set_connect_tries(struct rcm_id *priv, u32 tries)
 }
 
 /*
+ * The peer's answer to our end of the connection is overdue, and the transport
+ * did not say so: ib_cm forgets a message that the device flushes.
+ */
+static int rcm_disconnect_timed_out(struct rcm_id *priv)
+{
+	rcm_id_move(priv, RCM_OP_DREQ_NO_ANSWER);
+	rcm_id_blame(priv, RCM_STEP_DISCONNECT, -ETIMEDOUT, 0);
+	return rcm_id_report(priv, RDMA_CM_EVENT_DISCONNECTED, -ETIMEDOUT);
+}
+
+/*
  * Time is up. The transport counts in powers of two and by tries; this timer
  * keeps the promise to the millisecond.
  */
@@ -102,6 +113,11 @@ void rcm_connect_timed_out(struct work_struct *work)
 	void *cm = NULL;
 
 	rcm_id_lock_events(priv);
+	if (priv->state == RCM_STATE_CLOSING &&
+	    rcm_disconnect_timed_out(priv)) {
+		rcm_id_destroy_unlock(priv);
+		goto out_cm;
+	}
 	if (priv->state != RCM_STATE_REQ_SENT)
 		goto out;
 	rcm_id_move(priv, RCM_OP_NO_ANSWER);
@@ -125,13 +141,15 @@ out_cm:
 	rcm_id_put(priv);
 }
 
-static void rcm_connect_start_timer(struct rcm_id *priv)
+/* Unless it runs already; 0 milliseconds are no bound. */
+static void rcm_connect_start_timer(struct rcm_id *priv, unsigned int ms)
 {
-	if (!priv->connect_timeout_ms)
+	if (!ms)
 		return;
 	rcm_id_get(priv);
-	queue_delayed_work(rcm_wq, &priv->connect_timer,
-			   msecs_to_jiffies(priv->connect_timeout_ms));
+	if (!queue_delayed_work(rcm_wq, &priv->connect_timer,
+				msecs_to_jiffies(ms)))
+		rcm_id_put(priv);
 }
 
 /**
@@ -192,7 +210,7 @@ int rcm_id_connect(struct rcm_id *priv, struct rdma_conn_param *conn)
 		rcm_id_move(priv, RCM_OP_CONNECT_FAIL);
 		return ret;
 	}
-	rcm_connect_start_timer(priv);
+	rcm_connect_start_timer(priv, priv->connect_timeout_ms);
 	return 0;
 }
 
@@ -334,7 +352,12 @@ int rcm_id_disconnect(struct rcm_id *priv)
 	if (!priv->cm)
 		return 0;
 	rcm_qp_to_error(priv);
-	return priv->device->transport->disconnect(priv);
+	ret = priv->device->transport->disconnect(priv);
+	if (priv->state == RCM_STATE_CLOSING &&
+	    priv->device->transport->disconnect_ms)
+		rcm_connect_start_timer(
+			priv, priv->device->transport->disconnect_ms(priv));
+	return ret;
 }
 
 /**

@@ -125,7 +125,8 @@ enum rcm_deferred {
  * @connect_timeout_ms: until a connect without answer ends; 0: @connect_tries
  *	decides
  * @connect_tries: how often a request is sent
- * @connect_timer: runs while @connect_timeout_ms does
+ * @connect_timer: runs while @connect_timeout_ms does, and while the end of
+ *	the connection waits for its answer
  * @deferred_work: does what @deferred says
  * @deferred: bits of enum rcm_deferred, atomic
  * @qp_num: queue pair number of this side
@@ -234,6 +235,8 @@ struct rcm_id {
  * @establish: confirm the peer's acceptance; %NULL where it needs none
  * @reject: refuse
  * @disconnect: ask to disconnect, or answer the peer's request
+ * @disconnect_ms: after how long the peer certainly did not answer that,
+ *	milliseconds; %NULL where the transport says so itself
  * @notify: tell of an event on the queue pair; %NULL where none is of interest
  * @init_qp_attr: attributes for qp_attr->qp_state, before and after priv->cm
  *	is there
@@ -265,6 +268,7 @@ struct rcm_transport {
 	int (*establish)(struct rcm_id *priv);
 	int (*reject)(struct rcm_id *priv, u8 reason, const void *data, u8 len);
 	int (*disconnect)(struct rcm_id *priv);
+	unsigned int (*disconnect_ms)(struct rcm_id *priv);
 	int (*notify)(struct rcm_id *priv, enum ib_event_type event);
 	int (*init_qp_attr)(struct rcm_id *priv, struct ib_qp_attr *attr,
 			    int *mask);

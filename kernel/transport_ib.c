@@ -506,6 +506,18 @@ static int rcm_ib_disconnect(struct rcm_id *priv)
 	return 0;
 }
 
+/*
+ * Each try takes what we asked of the peer, and the way there and back. The
+ * peer's request may have asked for less or more of us; it has no bound.
+ */
+static unsigned int rcm_ib_disconnect_ms(struct rcm_id *priv)
+{
+	u64 usec = (4ULL << rcm_ib_timeout(priv)) +
+		   (8ULL << priv->path.packet_life_time);
+
+	return div_u64(usec * (RCM_CONNECT_TRIES + 1), USEC_PER_MSEC);
+}
+
 static const char *rcm_ib_reject_msg(int status)
 {
 	return ibcm_reject_msg(status);
@@ -554,6 +566,7 @@ const struct rcm_transport rcm_transport_ib = {
 	.establish = rcm_ib_establish,
 	.reject = rcm_ib_reject,
 	.disconnect = rcm_ib_disconnect,
+	.disconnect_ms = rcm_ib_disconnect_ms,
 	.notify = rcm_ib_notify,
 	.init_qp_attr = rcm_ib_init_qp_attr,
 	.destroy = rcm_ib_destroy,

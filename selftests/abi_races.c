@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * timeout: 180
+ * suites: check debug
+ * timeout: 180 900
  *
  * Callers that guess, race and misbehave: whatever they do, the kernel has no
  * complaint, and nothing is left when their file is closed.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * timeout: 240
+ * suites: check debug
+ * timeout: 240 900
  *
  * Addresses, neighbours and interfaces that change under identifiers, and
  * interfaces that are not a device's own.

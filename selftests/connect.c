@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * timeout: 240
+ * suites: check debug
+ * timeout: 240 900
  *
  * Connections over Soft-RoCE by ioctls alone, both ends in one process. No
  * queue pair is needed: the connection managers only tell each other numbers.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * rigs: uml
- * timeout: 180
+ * rigs: uml vmdebug
+ * suites: check debug
+ * timeout: 180 900
  *
  * Each command again and again with its n-th allocation (or copy) failing,
  * until none fails any more: it says so, leaves the identifier as it was, and

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * timeout: 120
+ * suites: check debug
+ * timeout: 120 600
  *
  * Processes that die, or close their file, at each step of a connection's
  * set-up and leave nothing behind.

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# rigs: uml
-# timeout: 120
+# rigs: uml vmdebug
+# suites: check debug
+# timeout: 120 600
 #
 # The KUnit suites of rcm_test.ko; the kernel keeps their results, as KTAP, in
 # debugfs.

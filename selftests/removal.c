@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * timeout: 240
+ * suites: check debug
+ * timeout: 240 900
  *
  * RDMA devices that go, under identifiers in any state, and devices that come
  * (C64). On a device of their own, so that the rig's stays.

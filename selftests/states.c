@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * timeout: 240
+ * suites: check debug
+ * timeout: 240 900
  *
  * Every command in every state that a caller can bring an identifier into,
  * against a table; a refused one leaves the identifier as it was (C13, C15).

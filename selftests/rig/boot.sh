@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# boot.sh uml|vm|vms KERNEL OUT SECONDS: boot a kernel (a directory that
-# uml-kernel.sh or vm-kernel.sh printed) with the host's file system as its
-# read-only root, OUT writable at /mnt, and guest-init.sh as its first program.
-# Killed after SECONDS. The console goes to stdout.
+# boot.sh uml|vm|vms|vmdebug KERNEL OUT SECONDS: boot a kernel (a directory that
+# the rig's *-kernel.sh printed) with the host's file system as its read-only
+# root, OUT writable at /mnt, and guest-init.sh as its first program. Killed
+# after SECONDS. The console goes to stdout.
 #
 # MACHINE=1|2  for vms: which of the two. The wire between them is the socket
 #              "wire" in the current directory, which the second one makes
@@ -24,7 +24,7 @@ uml)
 		rootfstype=hostfs rootflags=/ ro init="$init" rcm_out="$out" \
 		con=null con0=fd:0,fd:1 quiet panic=-1 log_buf_len=4M kmemleak="${KMEMLEAK:-on}" \
 		</dev/null ;;
-vm|vms)
+vm|vms|vmdebug)
 	net=(-nic none)
 	if [ "$rig" = vms ]; then
 		server=off
@@ -32,14 +32,20 @@ vm|vms)
 		net=(-netdev "stream,id=wire,server=$server,addr.type=unix,addr.path=wire"
 			-device "virtio-net-pci,netdev=wire,mac=52:54:00:00:00:0$MACHINE,romfile=")
 	fi
+	boot=(-kernel "$kernel/vmlinuz" -initrd "$kernel/initrd")
+	append="mitigations=off rcm_init=$init"
+	if [ "$rig" = vmdebug ]; then
+		boot=(-kernel "$kernel/build/arch/x86/boot/bzImage")
+		append="root=root rootfstype=9p ro init=$init kmemleak=${KMEMLEAK:-on} \
+rootflags=trans=virtio,version=9p2000.L,msize=262144,cache=loose workqueue.watchdog_thresh=60"
+	fi
 	exec timeout -s KILL "$seconds" qemu-system-x86_64 -accel "${ACCEL:-tcg,thread=multi}" -cpu max \
-		-m "${MEM:-2G}" -smp "${SMP:-2}" -nographic -no-reboot "${net[@]}" \
-		-kernel "$kernel/vmlinuz" -initrd "$kernel/initrd" \
-		-append "console=ttyS0 panic=-1 quiet mitigations=off log_buf_len=4M rcm_init=$init ${APPEND:-}" \
+		-m "${MEM:-2G}" -smp "${SMP:-2}" -nographic -no-reboot "${net[@]}" "${boot[@]}" \
+		-append "console=ttyS0 panic=-1 quiet log_buf_len=4M $append ${APPEND:-}" \
 		-fsdev local,id=root,path=/,security_model=none,readonly=on,multidevs=remap \
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \
 		-fsdev local,id=out,path="$out",security_model=none,multidevs=remap \
 		-device virtio-9p-pci,fsdev=out,mount_tag=out </dev/null ;;
 *)
-	die "usage: boot.sh uml|vm|vms KERNEL OUT SECONDS" ;;
+	die "usage: boot.sh uml|vm|vms|vmdebug KERNEL OUT SECONDS" ;;
 esac

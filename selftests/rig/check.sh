@@ -12,6 +12,8 @@
 #   fuzz            a long run of the fuzzer, on UML
 #   coverage        uml, and which lines of the module ran
 #   apps-dropin     the same on the distribution's librdmacm, over the drop-in
+#   debug           the long tests, on both rigs that detect most; or one of
+#                   debug:uml, debug:vmdebug
 #   all             the lot, and a few tests on the other kernels; or, with
 #                   KERNELS="6.1 6.12 7.x", every test on each of these
 #
@@ -178,17 +180,21 @@ for part; do
 	case ${part#smoke:} in
 	all)	everything=$(all) || exit 1
 		mapfile -t -O ${#parts[@]} parts <<<"$everything" ;;
-	lint|apps|apps-dropin|coverage|fuzz|uml|uml:7.x|vm|vm:6.12|vms)
+	debug)	parts+=(debug:uml debug:vmdebug) ;;
+	lint|apps|apps-dropin|coverage|fuzz|uml|uml:7.x|vm|vm:6.12|vms|debug:uml|debug:vmdebug)
 		parts+=("$part") ;;
-	*)	die "check.sh: unknown part '$part' (lint uml vm vms apps apps-dropin coverage fuzz uml:7.x vm:6.12 smoke:RIG all)" ;;
+	*)	die "check.sh: unknown part '$part' (lint uml vm vms apps apps-dropin coverage fuzz uml:7.x vm:6.12 smoke:RIG debug all)" ;;
 	esac
 done
 
 # One kernel build at a time, and first: lint uses it
 for part in "${parts[@]}"; do
 	case ${part#smoke:} in
-	uml|coverage|fuzz)
+	uml|coverage|fuzz|debug:uml)
 		"$RIG_DIR/uml-kernel.sh" >/dev/null || exit 1 ;;
+	debug:vmdebug)
+		"$RIG_DIR/packages.sh" vm >&2 || exit 1
+		"$RIG_DIR/vmdebug-kernel.sh" >/dev/null || exit 1 ;;
 	uml:*)	"$RIG_DIR/uml-kernel.sh" "${part##*:}" >/dev/null || exit 1 ;;
 	esac
 done
@@ -213,6 +219,8 @@ one() {
 	apps*)	apps "$out" "$1" ;;
 	smoke:*)
 		T=$smoke rig "$out" "${1#smoke:}" smoke ;;
+	debug:*)
+		SUITE=debug RIG_LIMIT=${RIG_LIMIT:-10800} rig "$out" "${1#debug:}" debug ;;
 	*)	rig "$out" "$1" $suite ;;
 	esac
 }

@@ -19,7 +19,7 @@ else
 	mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 out /mnt
 fi
 # RIG MACHINE KEEP TOP KERNEL DROPIN TOOLS RCM_KO RCM_TEST_KO RCM_LIB TESTS_DIR KSELFTEST_DIR
-# PYVERBS_TESTS T SEED IOCTLS
+# PYVERBS_TESTS T SUITE SEED IOCTLS
 . /mnt/job || { echo "rcm: no /mnt/job"; busybox poweroff -f; }
 
 # Scratch places are memory. What run.sh needs of them ($KEEP) stays visible.
@@ -124,7 +124,7 @@ one() {
 
 setup >/mnt/setup.log 2>&1
 export RIG RCM_KO RCM_TEST_KO RCM_LIB KERNEL DROPIN TOOLS TOP TESTS_DIR KSELFTEST_DIR
-export PYVERBS_TESTS T SEED IOCTLS
+export PYVERBS_TESTS T SUITE SEED IOCTLS
 export RIG_DIR=$TOP/selftests/rig
 note "ready"
 echo "rcm-rig: ready, $(uname -r)"

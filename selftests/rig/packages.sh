@@ -10,8 +10,8 @@ packages() {
 	case $1 in
 	build)	# module and library
 		echo gcc make libc6-dev libelf-dev libibverbs-dev librdmacm-dev kmod ;;
-	kernel)	# a User-Mode Linux kernel
-		echo gcc make libc6-dev flex bison bc perl xz-utils kmod cpio rsync ;;
+	kernel)	# a kernel, User-Mode Linux or x86
+		echo gcc make libc6-dev libelf-dev flex bison bc perl xz-utils kmod cpio rsync ;;
 	vm)	# booting Debian's kernel
 		echo qemu-system-x86 busybox-static cpio gzip xz-utils kmod ;;
 	guest)	# what runs inside the kernels under test

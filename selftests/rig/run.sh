@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# run.sh uml|vm|vms[:SERIES] OUT TEST...: boot a rig with rcm.ko loaded, run the
+# run.sh uml|vm|vms|vmdebug[:SERIES] OUT TEST...: boot a rig with rcm.ko loaded, run the
 # given programs in it one after the other and leave everything in the
 # directory OUT; report.sh OUT says what it means. SERIES is another kernel
 # than the rig's usual one, as uml-kernel.sh and vm-kernel.sh have them.
@@ -12,10 +12,13 @@
 #
 # RCM_KO=FILE  load this module instead of building ours (none: no module)
 # INSTRUMENT=gcov, kcov  build ours for coverage; OUT/gcov holds what gcov counted
+# SUITE=debug  the tests of make check-debug, with the time that they have there
+# SEED=NUMBER  for tests that draw by chance
 
 . "$(dirname "$0")/lib.sh"
-[ $# -ge 3 ] || die "usage: run.sh uml|vm|vms[:SERIES] OUT TEST..."
+[ $# -ge 3 ] || die "usage: run.sh uml|vm|vms|vmdebug[:SERIES] OUT TEST..."
 rig=${1%%:*} series=${1#"${1%%:*}"} out=$2
+suite=${SUITE:-check}
 shift 2
 
 "$RIG_DIR/packages.sh" guest >&2 || exit 1
@@ -52,12 +55,14 @@ for test; do
 	file=$TOP/selftests/$name.c
 	[ -e "$file" ] || file=$test
 	rigs=$(directive rigs "$file")
-	case " ${rigs:-uml vm} " in
-	*" $rig "*) ;;
+	suites=$(directive suites "$file")
+	case " ${rigs:-uml vm vmdebug} / ${suites:-check} " in
+	*" $rig "*/*" $suite "*) ;;
 	*) continue ;;
 	esac
-	seconds=$(directive timeout "$file")
+	read -r seconds long < <(directive timeout "$file")
 	seconds=${seconds:-60}
+	[ "$suite" != debug ] || seconds=${long:-$seconds}
 	total=$((total + seconds))
 	dir=$(dirname "$(readlink -f "$test")")
 	[[ " $keep " == *" $dir "* || $dir == "$TOP"/* ]] || keep="$keep $dir"
@@ -66,6 +71,7 @@ for test; do
 done
 if [ ! -e "$out/tests" ]; then
 	touch "$out/tests" "$out/none"
+	say "$rig: none of these tests is for this rig in the suite '$suite'"
 	exit 0
 fi
 
@@ -94,6 +100,7 @@ TESTS_DIR=$TOP/build/selftests
 KSELFTEST_DIR=$source/selftests
 PYVERBS_TESTS=${PYVERBS_TESTS:-}
 T="${T:-}"
+SUITE=$suite
 SEED=${SEED:-}
 IOCTLS=${IOCTLS:-}
 X
