@@ -55,6 +55,20 @@ count_calls() {
 		END { printf "%s,calls,%.3f\n", l, calls / n }' "$RUN/trace"
 }
 
+# Where the time goes: /mnt/profile.STACK
+profile() {
+	local stack=$1 lib=
+	shift
+	[ "$stack" != rcm ] || lib="env LD_LIBRARY_PATH=$RCM_LIB"
+	# shellcheck disable=SC2086 # $lib is two words
+	perf record -q -a -g -e cpu-clock -c 20000 -o "$RUN/perf" $lib \
+		"$bench" "$@" -l "$stack" -a $address -b "$base" &&
+		perf report -i "$RUN/perf" --no-children -g none --percent-limit 0.3 --sort comm,dso,sym \
+			>"/mnt/profile.$stack" 2>/dev/null &&
+		perf report -i "$RUN/perf" --children -g none --percent-limit 0.5 --sort sym \
+			>"/mnt/profile-children.$stack" 2>/dev/null
+}
+
 # one STACK TEST OPTION...
 one() {
 	local stack=$1 test=$2 n
@@ -62,6 +76,8 @@ one() {
 	n=$(getopt -q -o l:r:a:A:p:n:w:t:c:qb:f: -- "$@" | sed -n 's/.*-n .\([0-9]*\).*/\1/p')
 	take_qpns $((2 * ${n:-64} + 200))
 	case $test in
+	profile)
+		profile "$stack" "$@" ;;
 	calls)
 		count_calls "$stack" "$@" ;;
 	dead)
