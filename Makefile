@@ -79,6 +79,7 @@ help:
 	@echo '  make check-apps     unmodified programs over rcm, in the VM: rdmacm-utils, perftest, MPI ...'
 	@echo '    T=PATTERN         of these only tests whose name matches, like T="interop_*"'
 	@echo '    VERBOSE=1         with the console of the kernel under test'
+	@echo '  make bench          both connection managers measured in one VM: table, build/bench/*.csv, plots'
 	@echo '  make lint           checkpatch, sparse, cppcheck, clang-format, W=1, licences'
 	@echo '  make uml-kernel     the UML kernel alone (15 minutes the first time); prints its place'
 	@echo '  make vm-kernel      the VM kernel alone (half a minute the first time)'
@@ -229,6 +230,11 @@ uninstall-dropin:
 # --- tests
 
 .PHONY: demo check check-fast check-vm check-apps lint uml-kernel vm-kernel selftests
+.PHONY: bench bench-program
+bench:
+	@selftests/bench/bench.sh
+bench-program:
+	@$(MAKE) -C selftests ../build/selftests/bench
 demo:
 	@selftests/demo/demo.sh
 check:
@@ -281,7 +287,8 @@ $(foreach s,asan tsan plain,$(eval $(call sanitize_test,$(s))))
 
 # Trace events are a language of their own
 format_sources = $(filter-out kernel/trace.h,$(filter %.c %.h,$(module_sources)) \
-	$(wildcard user/*.[ch] user/include/*/*.h selftests/*.[ch] selftests/diff/*.[ch]))
+	$(wildcard user/*.[ch] user/include/*/*.h selftests/*.[ch] selftests/diff/*.[ch] \
+	selftests/bench/*.[ch] selftests/bench/*/*.[ch]))
 
 .PHONY: format format-check
 format:

@@ -48,7 +48,11 @@ struct options {
 	uint32_t qpn;
 	int percent;
 	struct sockaddr_in live;
-	enum { BOTH, SERVER, CLIENT } role;
+	enum {
+		BOTH,
+		SERVER,
+		CLIENT
+	} role;
 };
 
 extern struct options opt;
@@ -99,6 +103,7 @@ struct rdma_cm_event *need_event(struct rdma_event_channel *channel);
 void expect_event(struct rdma_event_channel *channel,
 		  enum rdma_cm_event_type type);
 struct rdma_cm_id *new_id(struct rdma_event_channel *channel, void *context);
+struct rdma_cm_id *warm_up(struct rdma_event_channel *channel);
 void bind_any(struct rdma_cm_id *id, uint16_t port);
 struct ibv_qp *make_qp(struct rdma_cm_id *id);
 uint32_t next_qpn(void);

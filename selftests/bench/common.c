@@ -73,6 +73,20 @@ struct sockaddr *server_address(void)
 	return (struct sockaddr *)&opt.address;
 }
 
+/*
+ * What a process does once is not what a connection costs: the library opens
+ * the device.  Keep the identifier, so that it stays open.
+ */
+struct rdma_cm_id *warm_up(struct rdma_event_channel *channel)
+{
+	struct rdma_cm_id *id = new_id(channel, NULL);
+
+	if (rdma_resolve_addr(id, NULL, server_address(), TIMEOUT_MS))
+		die("rdma_resolve_addr");
+	expect_event(channel, RDMA_CM_EVENT_ADDR_RESOLVED);
+	return id;
+}
+
 /* All queue pairs share a completion queue: nothing is ever sent. */
 struct ibv_qp *make_qp(struct rdma_cm_id *id)
 {

@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # rigs: uml vm
-# timeout: 3400
+# timeout: 14000
 #
-# Run in a rig by bench.sh: each line of $TOP/build/bench/plan is a test of the
-# benchmark with its options, run on both stacks, in each round the other one
-# first. What they print goes to /mnt/bench.csv.
+# Run in a rig by bench.sh: each line of the plan is a test of the benchmark with
+# its options, run on both stacks, in each round the other one first. What they
+# print goes to /mnt/bench.csv.
 
 . "$RIG_DIR/tap.sh"
 work=$TOP/build/bench
 bench=$TOP/build/selftests/bench
 csv=/mnt/bench.csv
 address=10.0.0.1
-. "$work/settings"	# ROUNDS STACKS
+. "$work/settings"	# PLAN ROUNDS STACKS
 
 # IB_CM remembers numbers of queue pairs of old connections for a while, also
 # those of the other stack
@@ -39,6 +39,18 @@ dead_network() {
 	echo 8192 >/proc/sys/net/ipv4/neigh/default/gc_thresh3
 }
 
+# The same connections without a connection manager. In each round, though it
+# is of neither stack: so it is the same in both columns.
+floor() {
+	local stack=$1 n=${2:-200} name
+	insmod "$work/floor/ib_cm_floor.ko" count="$n" || return
+	for name in connect disconnect destroy; do
+		awk -v l="$stack,$round,floor n=$n,${name}_us" '{ printf "%s,%.3f\n", l, $1 / 1000 }' \
+			/sys/module/ib_cm_floor/parameters/${name}_ns
+	done
+	rmmod ib_cm_floor
+}
+
 # System calls on the stack's device, of server and client together
 count_calls() {
 	local stack=$1 n=32 device=rdma_cm lib= test
@@ -61,7 +73,7 @@ profile() {
 	shift
 	[ "$stack" != rcm ] || lib="env LD_LIBRARY_PATH=$RCM_LIB"
 	# shellcheck disable=SC2086 # $lib is two words
-	perf record -q -a -g -e cpu-clock -c 20000 -o "$RUN/perf" $lib \
+	perf record -q -a -g -e cpu-clock -c 200000 -o "$RUN/perf" $lib \
 		"$bench" "$@" -l "$stack" -a $address -b "$base" &&
 		perf report -i "$RUN/perf" --no-children -g none --percent-limit 0.3 --sort comm,dso,sym \
 			>"/mnt/profile.$stack" 2>/dev/null &&
@@ -76,6 +88,8 @@ one() {
 	n=$(getopt -q -o l:r:a:A:p:n:w:t:c:qb:f: -- "$@" | sed -n 's/.*-n .\([0-9]*\).*/\1/p')
 	take_qpns $((2 * ${n:-64} + 200))
 	case $test in
+	floor)
+		floor "$stack" "$n" ;;
 	profile)
 		profile "$stack" "$@" ;;
 	calls)
@@ -91,15 +105,21 @@ one() {
 	esac
 }
 
+round=0
 : >"$csv"
 case $STACKS in
 *intree*) expect "both managers are loaded" both_managers ;;
 esac
+# What is used for the first time takes longer
+for stack in $STACKS; do
+	one "$stack" storm -n 8 >"$RUN/warm" && one "$stack" storm -n 8 -q >"$RUN/warm" ||
+		fail "warming up: $stack"
+done
 for round in $(seq "$ROUNDS"); do
 	order=$STACKS
 	[ $((round % 2)) -eq 1 ] || order=$(printf '%s\n' $STACKS | tac)
 	while read -r line; do
-		[ -n "$line" ] || continue
+		[[ -n $line && $line != "#"* ]] || continue
 		for stack in $order; do
 			# shellcheck disable=SC2086 # a line is several words
 			if one "$stack" $line >>"$csv"; then
@@ -109,6 +129,6 @@ for round in $(seq "$ROUNDS"); do
 			fi
 			echo "rcm-rig: round $round: $line: $stack" >/dev/console
 		done
-	done <"$work/plan"
+	done <"$PLAN"
 done
 finish

@@ -15,6 +15,17 @@ struct side {
 	struct rdma_cm_id *id;
 };
 
+static void resolve(struct side *client)
+{
+	client->id = new_id(client->channel, NULL);
+	if (rdma_resolve_addr(client->id, NULL, server_address(), TIMEOUT_MS))
+		die("rdma_resolve_addr");
+	expect_event(client->channel, RDMA_CM_EVENT_ADDR_RESOLVED);
+	if (rdma_resolve_route(client->id, TIMEOUT_MS))
+		die("rdma_resolve_route");
+	expect_event(client->channel, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
 static void start_connect(struct side *client)
 {
 	struct rdma_conn_param param = {
@@ -23,13 +34,6 @@ static void start_connect(struct side *client)
 		.qp_num = next_qpn(),
 	};
 
-	client->id = new_id(client->channel, NULL);
-	if (rdma_resolve_addr(client->id, NULL, server_address(), TIMEOUT_MS))
-		die("rdma_resolve_addr");
-	expect_event(client->channel, RDMA_CM_EVENT_ADDR_RESOLVED);
-	if (rdma_resolve_route(client->id, TIMEOUT_MS))
-		die("rdma_resolve_route");
-	expect_event(client->channel, RDMA_CM_EVENT_ROUTE_RESOLVED);
 	if (rdma_connect(client->id, &param))
 		die("rdma_connect");
 }
@@ -78,10 +82,11 @@ void listeners(void)
 	struct side client = { .channel = open_channel() };
 	struct side server = { .channel = open_channel() };
 	struct samples request, reject;
-	struct rdma_cm_id **ids;
+	struct rdma_cm_id **ids, *warm;
 	struct usage usage;
 	int i;
 
+	warm = warm_up(client.channel);
 	usage_begin(&usage);
 	ids = listen_many(server.channel);
 	usage_end(&usage);
@@ -94,8 +99,9 @@ void listeners(void)
 		uint64_t start;
 
 		opt.port = FIRST_PORT + (unsigned int)i * 7919 % opt.count;
-		start_connect(&client);
+		resolve(&client);
 		start = now_ns();
+		start_connect(&client);
 		take_request(&server);
 		samples_add(&request, now_ns() - start);
 		start = now_ns();
@@ -107,6 +113,7 @@ void listeners(void)
 	report_step("refused", &reject, NULL, 0);
 	report_step("both", NULL, &usage, CONNECTS);
 
+	rdma_destroy_id(warm);
 	for (i = 0; i < opt.count; i++)
 		rdma_destroy_id(ids[i]);
 	rdma_destroy_event_channel(server.channel);

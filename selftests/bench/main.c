@@ -40,17 +40,18 @@ static void usage(void)
 {
 	unsigned int i;
 
-	fprintf(stderr, "usage: bench TEST [OPTION...]\n"
-			"  -l NAME   the library, for the output; -r N the round\n"
-			"  -a ADDR   IPv4 address of the server; -p PORT\n"
-			"  -n N      connections or identifiers\n"
-			"  -w N      operations under way at once\n"
-			"  -t N      threads of the client; -c N channels\n"
-			"  -q        a queue pair for each connection\n"
-			"  -b N      without: first queue pair number\n"
-			"  -f N      per cent of the ephemeral ports in use\n"
-			"  -A ADDR   the address that is alive\n"
-			"  -S, -C    the server alone, the client alone\n");
+	fprintf(stderr,
+		"usage: bench TEST [OPTION...]\n"
+		"  -l NAME   the library, for the output; -r N the round\n"
+		"  -a ADDR   IPv4 address of the server; -p PORT\n"
+		"  -n N      connections or identifiers\n"
+		"  -w N      operations under way at once\n"
+		"  -t N      threads of the client; -c N channels\n"
+		"  -q        a queue pair for each connection\n"
+		"  -b N      without: first queue pair number\n"
+		"  -f N      per cent of the ephemeral ports in use\n"
+		"  -A ADDR   the address that is alive\n"
+		"  -S, -C    the server alone, the client alone\n");
 	for (i = 0; i < TESTS; i++)
 		fprintf(stderr, "  %-10s %s\n", tests[i].name, tests[i].help);
 	exit(2);

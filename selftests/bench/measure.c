@@ -37,8 +37,8 @@ static uint64_t machine_ns(void)
 	while (file && fgets(line, sizeof(line), file)) {
 		unsigned long long ran;
 
-		if (sscanf(line, "cpu%*d %*u %*u %*u %*u %*u %*u %llu",
-			   &ran) == 1)
+		if (sscanf(line, "cpu%*d %*u %*u %*u %*u %*u %*u %llu", &ran) ==
+		    1)
 			sum += ran;
 	}
 	if (file)
@@ -47,9 +47,9 @@ static uint64_t machine_ns(void)
 		return sum;
 
 	file = fopen("/proc/stat", "r");
-	if (!file || fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu",
-			    &user, &nice, &system, &idle, &wait, &irq,
-			    &soft) != 7)
+	if (!file ||
+	    fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu", &user, &nice,
+		   &system, &idle, &wait, &irq, &soft) != 7)
 		die("/proc/stat");
 	fclose(file);
 	return (user + nice + system + irq + soft) *
@@ -122,12 +122,12 @@ static int compare(const void *a, const void *b)
 
 void report(const char *metric, double value)
 {
-	printf("%s,%d,%s,%s,%.3f\n", opt.stack, opt.round, opt.test, metric, value);
+	printf("%s,%d,%s,%s,%.3f\n", opt.stack, opt.round, opt.test, metric,
+	       value);
 	fflush(stdout);
 }
 
-static void report_us(const char *step, const char *what,
-		      double ns)
+static void report_us(const char *step, const char *what, double ns)
 {
 	char metric[64];
 

@@ -17,6 +17,7 @@ struct peer {
 struct server {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener;
+	struct rdma_cm_id *warm;
 	struct peer *peers;
 	int used;
 	int ended;
@@ -121,6 +122,7 @@ void server(int started, int finish)
 	samples_init(&srv.disconnect, opt.count);
 	samples_init(&srv.destroy, opt.count);
 	srv.channel = open_channel();
+	srv.warm = warm_up(srv.channel);
 	srv.listener = new_id(srv.channel, NULL);
 	bind_any(srv.listener, opt.port);
 	/* As many as the kernel allows. */
@@ -139,5 +141,6 @@ void server(int started, int finish)
 	report_step("disconnect_reply", &srv.disconnect, NULL, 0);
 	report_step("server_destroy", &srv.destroy, NULL, 0);
 	rdma_destroy_id(srv.listener);
+	rdma_destroy_id(srv.warm);
 	rdma_destroy_event_channel(srv.channel);
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -46,7 +47,7 @@ static pthread_barrier_t barrier;
 static atomic_int failures;
 static bool channels_shared;
 
-#define NOT_ASYNC ((enum rdma_cm_event_type)-1)
+#define NOT_ASYNC ((enum rdma_cm_event_type) - 1)
 
 static int do_create(struct conn *conn)
 {
@@ -112,7 +113,12 @@ static int do_destroy(struct conn *conn)
 	return rdma_destroy_id(conn->id);
 }
 
-#define STEP(name, done) { #name, do_##name, done, {}, {} }
+#define STEP(name, done)                    \
+	{                                   \
+#name, do_##name, done, {}, \
+		{                           \
+		}                           \
+	}
 
 static struct step steps[] = {
 	STEP(create, NOT_ASYNC),
@@ -153,8 +159,7 @@ static void handle(struct rdma_cm_event *event, struct step *step)
 	if (type == RDMA_CM_EVENT_TIMEWAIT_EXIT)
 		return;
 	/* Without a queue pair it is for us to say that we are ready. */
-	if (type == RDMA_CM_EVENT_CONNECT_RESPONSE &&
-	    !rdma_establish(conn->id))
+	if (type == RDMA_CM_EVENT_CONNECT_RESPONSE && !rdma_establish(conn->id))
 		type = RDMA_CM_EVENT_ESTABLISHED;
 	if (type != step->done)
 		complain(conn, step, rdma_event_str(type), status);
@@ -232,8 +237,11 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static void client_init(void)
+/* Returns an identifier to keep meanwhile. */
+static struct rdma_cm_id *client_init(void)
 {
+	struct rdma_cm_id *warm;
+	uint64_t start;
 	unsigned int i;
 	int flags;
 
@@ -243,8 +251,13 @@ static void client_init(void)
 	if (!conns || !workers || !channels)
 		die("memory");
 	channels_shared = opt.threads > opt.channels;
+	start = now_ns();
+	channels[0] = open_channel();
+	warm = warm_up(channels[0]);
+	report("first_us", (double)(now_ns() - start) / 1000);
 	for (i = 0; i < (unsigned int)opt.channels; i++) {
-		channels[i] = open_channel();
+		if (i)
+			channels[i] = open_channel();
 		if (!channels_shared && (opt.threads > 1 || opt.channels == 1))
 			continue;
 		flags = fcntl(channels[i]->fd, F_GETFL);
@@ -253,6 +266,7 @@ static void client_init(void)
 	for (i = 0; i < STEPS; i++)
 		samples_init(&steps[i].samples, opt.count);
 	pthread_barrier_init(&barrier, NULL, opt.threads);
+	return warm;
 }
 
 static void client_report(uint64_t retries, uint64_t duplicates)
@@ -284,19 +298,19 @@ static void client_report(uint64_t retries, uint64_t duplicates)
 	report("failed", failures);
 }
 
-static void client(void)
+static int client(void)
 {
 	uint64_t retries, duplicates;
+	struct rdma_cm_id *warm;
 	int i;
 
-	server_address();
-	client_init();
+	warm = client_init();
 	retries = cm_counter("cm_tx_retries");
 	duplicates = cm_counter("cm_rx_duplicates");
 	for (i = 0; i < opt.threads; i++) {
 		workers[i].number = i;
-		if (i && pthread_create(&workers[i].thread, NULL, work,
-					&workers[i]))
+		if (i &&
+		    pthread_create(&workers[i].thread, NULL, work, &workers[i]))
 			die("pthread_create");
 	}
 	work(&workers[0]);
@@ -304,20 +318,20 @@ static void client(void)
 		pthread_join(workers[i].thread, NULL);
 	client_report(cm_counter("cm_tx_retries") - retries,
 		      cm_counter("cm_rx_duplicates") - duplicates);
+	rdma_destroy_id(warm);
+	return failures;
 }
 
 /* Client and server are processes of their own. */
 void storm(void)
 {
 	int started[2], finish[2];
-	int status = 0;
+	int status = 0, failed;
 	pid_t child;
 	char byte;
 
-	if (opt.role == CLIENT) {
-		client();
-		return;
-	}
+	if (opt.role == CLIENT)
+		exit(!!client());
 	if (opt.role == SERVER) {
 		server(1, 0);
 		return;
@@ -338,12 +352,16 @@ void storm(void)
 	close(finish[0]);
 	if (read(started[0], &byte, 1) != 1)
 		die("the server did not start");
-	client();
+	failed = client();
 	close(finish[1]);
+	if (failed) {
+		/* It waits for those that do not come. */
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		exit(1);
+	}
 	if (waitpid(child, &status, 0) != child || status) {
 		errno = ECHILD;
 		die("the server failed");
 	}
-	if (failures)
-		exit(1);
 }

@@ -22,7 +22,7 @@ uml)
 		con=null con0=fd:0,fd:1 quiet panic=-1 log_buf_len=4M kmemleak="${KMEMLEAK:-on}" \
 		</dev/null ;;
 vm)
-	exec timeout -s KILL "$seconds" qemu-system-x86_64 -accel "${ACCEL:-tcg,thread=multi}" -cpu max \
+	exec timeout -s KILL "$seconds" qemu-system-x86_64 -accel "${ACCEL:-tcg,thread=multi}" -cpu "${CPU:-max}" \
 		-m "${MEM:-2G}" -smp "${SMP:-2}" ${ICOUNT:+-icount "$ICOUNT"} -nographic -no-reboot -nic none \
 		-kernel "$kernel/vmlinuz" -initrd "$kernel/initrd" \
 		-append "console=ttyS0 panic=-1 quiet mitigations=off log_buf_len=4M rcm_init=$init ${APPEND:-}" \

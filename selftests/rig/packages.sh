@@ -22,11 +22,13 @@ packages() {
 			openmpi-bin python3-mpi4py python3-pyverbs ;;
 	sanitize) # sanitize.sh
 		echo gcc valgrind libc6-dbg ;;
+	bench)
+		echo gnuplot-nox ;;
 	lint)
 		echo sparse cppcheck clang-format perl python3 git abigail-tools mandoc \
 			groff-base rdmacm-utils ;;
 	*)
-		die "packages.sh: unknown purpose '$1' (build kernel vm guest apps sanitize lint)" ;;
+		die "packages.sh: unknown purpose '$1' (build kernel vm guest apps sanitize bench lint)" ;;
 	esac
 }
 
