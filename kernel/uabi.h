@@ -87,6 +87,7 @@ struct rcm_file *rcm_file_of(struct file *filp);
 unsigned int rcm_file_max_ids(void);
 bool rcm_file_charge(struct rcm_file *file);
 int rcm_file_reserve(struct rcm_file *file, u32 *handle);
+int rcm_file_publish(struct rcm_file *file, struct rcm_uctx *ctx);
 struct rcm_uctx *rcm_uctx_alloc(struct rcm_file *file, u64 uid);
 void rcm_uctx_put(struct rcm_uctx *ctx);
 u32 rcm_uctx_destroy(struct rcm_uctx *ctx);
