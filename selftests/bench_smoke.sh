@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # rigs: uml
-# timeout: 60
+# timeout: 180
 #
 # The benchmark works: storms of 1 and 64 connections on rcm, each with and
 # without queue pairs. Every connection comes up, and each step is in the

@@ -18,6 +18,7 @@ struct options opt = {
 	.threads = 1,
 	.channels = 1,
 	.qpn = 0x100000,
+	.percent = -1,
 };
 
 static const struct {
@@ -128,7 +129,7 @@ static void name_test(const char *name)
 	if (opt.window > 1)
 		n += snprintf(opt.test + n, sizeof(opt.test) - n, " window=%d",
 			      opt.window);
-	if (opt.percent)
+	if (opt.percent >= 0)
 		snprintf(opt.test + n, sizeof(opt.test) - n, " full=%d",
 			 opt.percent);
 }
@@ -142,6 +143,8 @@ int main(int argc, char **argv)
 		usage();
 	if (!strcmp(argv[1], "steps"))
 		opt.window = 1;
+	if (!strcmp(argv[1], "ports"))
+		opt.percent = 0;
 	while ((c = getopt(argc - 1, argv + 1, "l:r:a:A:p:n:w:t:c:qb:f:SC")) !=
 	       -1)
 		parse_option(c);

@@ -71,7 +71,7 @@ function judge(f,	got, met)
 		got = sum("rcm", f[2], f[3])
 	if (got == "" || got == "-")
 		return
-	met = f[1] == "ratio" ? got == "inf" || got >= f[6] + 0 : got + 0 <= f[6] + 0
+	met = f[1] == "ratio" ? got == "inf" || got + 0 >= f[6] + 0 : got + 0 <= f[6] + 0
 	printf "%-52s %8s %s %-6s %s\n", f[7], got, f[1] == "ratio" ? ">=" : "<=", f[6],
 		met ? "met" : "NOT MET"
 }
