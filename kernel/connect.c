@@ -326,11 +326,30 @@ int rcm_id_disconnect(struct rcm_id *priv)
 	ret = rcm_id_begin(priv, RCM_OP_DISCONNECT);
 	if (ret)
 		return ret;
+	if (priv->state == RCM_STATE_REP_SENT ||
+	    priv->state == RCM_STATE_CLOSING)
+		priv->disconnect_asked = true;
 	/* When the connect timed out there is nothing left to do either. */
 	if (!priv->cm)
 		return 0;
 	rcm_qp_to_error(priv);
 	return priv->device->transport->disconnect(priv);
+}
+
+/**
+ * rcm_disconnect_asked - keep a disconnect that came before its time
+ * @priv: identifier, with its mutex held
+ * @op: what the transport told of, after the consumer has its event
+ *
+ * The side that accepts can do nothing until the peer's confirmation is there;
+ * and the peer may ask for the same at the same time, with our own request
+ * lost on the way. The consumer has said what it wants and will not again.
+ */
+void rcm_disconnect_asked(struct rcm_id *priv, enum rcm_op op)
+{
+	if (priv->disconnect_asked &&
+	    (op == RCM_OP_RTU_RCVD || op == RCM_OP_DREQ_RCVD))
+		rcm_id_disconnect(priv);
 }
 
 /**

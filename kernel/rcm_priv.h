@@ -116,6 +116,7 @@ enum rcm_deferred {
  * @min_rnr_timer_set: @min_rnr_timer was chosen
  * @v6only_set: the binding's v6only was chosen
  * @srq: the queue pair uses a shared receive queue
+ * @disconnect_asked: the consumer wants the connection to end
  * @notified: the transport was told of an event and did not act on it yet
  * @tos: type of service
  * @ack_timeout: local ACK timeout, encoded
@@ -168,6 +169,7 @@ struct rcm_id {
 	bool min_rnr_timer_set;
 	bool v6only_set;
 	bool srq;
+	bool disconnect_asked;
 	bool notified;
 	u8 tos;
 	u8 ack_timeout;
@@ -378,6 +380,7 @@ int rcm_id_establish(struct rcm_id *priv);
 void rcm_connect_finish(struct rcm_id *priv, struct rdma_cm_event *event);
 int rcm_id_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason);
 int rcm_id_disconnect(struct rcm_id *priv);
+void rcm_disconnect_asked(struct rcm_id *priv, enum rcm_op op);
 int rcm_id_notify(struct rcm_id *priv, enum ib_event_type event);
 void rcm_notify_done(struct rcm_id *priv);
 void rcm_cm_destroy(struct rcm_id *priv, struct rcm_device *device, void *cm);

@@ -161,6 +161,7 @@ int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 		rcm_id_destroy_unlock(priv);
 		return ret;
 	}
+	rcm_disconnect_asked(priv, op);
 out:
 	rcm_id_unlock_events(priv);
 	return ret;

@@ -122,6 +122,7 @@ static int rcm_iw_handler(struct iw_cm_id *cm, struct iw_cm_event *iw)
 		rcm_id_destroy_unlock(priv);
 		return ret;
 	}
+	rcm_disconnect_asked(priv, outcome.op);
 out:
 	rcm_id_unlock_events(priv);
 	return ret;

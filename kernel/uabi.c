@@ -243,6 +243,11 @@ static int rcm_uabi_open(struct inode *inode, struct file *filp)
 	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
 	if (!file)
 		return -ENOMEM;
+	file->user = rcm_user_get(current_euid());
+	if (!file->user) {
+		kfree(file);
+		return -ENOMEM;
+	}
 
 	file->net = get_net(current->nsproxy->net_ns);
 	xa_init_flags(&file->ids, XA_FLAGS_ALLOC1);
@@ -267,6 +272,7 @@ static int rcm_uabi_release(struct inode *inode, struct file *filp)
 	}
 	xa_destroy(&file->ids);
 	put_net(file->net);
+	rcm_user_put(file->user);
 	kfree_rcu(file, rcu);
 	return 0;
 }

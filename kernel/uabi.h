@@ -15,8 +15,11 @@
 
 #include "rcm_priv.h"
 
+struct rcm_user;
+
 /**
  * struct rcm_file - one open /dev/infiniband/rcm
+ * @user: who opened it
  * @net: namespace of its identifiers, with a reference
  * @ids: identifiers by handle; each entry is a reference
  * @next_handle: where to look for a free handle; lock: that of @ids
@@ -30,6 +33,7 @@
  * @rcu: a context may just be moving away from the file
  */
 struct rcm_file {
+	struct rcm_user *user;
 	struct net *net;
 	struct xarray ids;
 	u32 next_handle;
@@ -85,7 +89,8 @@ struct rcm_file *rcm_file_of(struct file *filp);
 
 /* uabi_ctx.c */
 unsigned int rcm_file_max_ids(void);
-bool rcm_file_charge(struct rcm_file *file);
+bool rcm_file_charge(struct rcm_file *file, const struct rcm_user *owner);
+void rcm_file_add(struct rcm_file *file, int count);
 int rcm_file_reserve(struct rcm_file *file, u32 *handle);
 int rcm_file_publish(struct rcm_file *file, struct rcm_uctx *ctx);
 struct rcm_uctx *rcm_uctx_alloc(struct rcm_file *file, u64 uid);
@@ -96,6 +101,12 @@ struct rcm_uctx *rcm_uctx_lock(struct rcm_file *file, u32 handle);
 void rcm_uctx_unlock(struct rcm_uctx *ctx);
 struct rcm_uctx *rcm_uctx_start(struct rcm_file *file, u32 handle);
 int rcm_uctx_finish(struct rcm_uctx *ctx, int ret);
+
+/* uabi_user.c */
+struct rcm_user *rcm_user_get(kuid_t uid);
+void rcm_user_put(struct rcm_user *user);
+bool rcm_user_charge(struct rcm_user *user);
+void rcm_user_add(struct rcm_user *user, int count);
 
 /* uabi_id.c */
 int rcm_cmd_create_id(struct rcm_file *file, void *arg);

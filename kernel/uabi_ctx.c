@@ -24,12 +24,35 @@ unsigned int rcm_file_max_ids(void)
 /**
  * rcm_file_charge - count an identifier more
  * @file: file that it is for
+ * @owner: user whose it is so far, or %NULL: nobody's
  *
- * Return: whether that file may have it.
+ * Return: whether that file, and its user, may have it.
  */
-bool rcm_file_charge(struct rcm_file *file)
+bool rcm_file_charge(struct rcm_file *file, const struct rcm_user *owner)
 {
-	return atomic_add_unless(&file->nr_ids, 1, rcm_file_max_ids());
+	if (!atomic_add_unless(&file->nr_ids, 1, rcm_file_max_ids()))
+		return false;
+	/* Counted twice while it moves, which must not be too much. */
+	if (owner == file->user)
+		rcm_user_add(file->user, 1);
+	else if (!rcm_user_charge(file->user))
+		goto err_count;
+	return true;
+
+err_count:
+	atomic_dec(&file->nr_ids);
+	return false;
+}
+
+/**
+ * rcm_file_add - count identifiers that come or go without being refused
+ * @file: file
+ * @count: how many; negative when they go
+ */
+void rcm_file_add(struct rcm_file *file, int count)
+{
+	atomic_add(count, &file->nr_ids);
+	rcm_user_add(file->user, count);
 }
 
 /**
@@ -78,12 +101,12 @@ struct rcm_uctx *rcm_uctx_alloc(struct rcm_file *file, u64 uid)
 {
 	struct rcm_uctx *ctx;
 
-	if (!rcm_file_charge(file))
+	if (!rcm_file_charge(file, NULL))
 		return ERR_PTR(-EMFILE);
 
 	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
 	if (!ctx) {
-		atomic_dec(&file->nr_ids);
+		rcm_file_add(file, -1);
 		return ERR_PTR(-ENOMEM);
 	}
 	ctx->file = file;
@@ -120,7 +143,7 @@ u32 rcm_uctx_destroy(struct rcm_uctx *ctx)
 	reported = rcm_uevent_purge(ctx);
 
 	file = rcm_uctx_lock_file(ctx);
-	atomic_dec(&file->nr_ids);
+	rcm_file_add(file, -1);
 	spin_unlock(&file->lock);
 	rcm_uctx_put(ctx);
 	return reported;

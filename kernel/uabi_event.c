@@ -263,7 +263,7 @@ static struct rcm_uctx *rcm_uevent_child(struct rcm_uctx *listener,
 		return child;
 	/* The request's own event, removal. */
 	if (rcm_uevent_reserve(child, 2)) {
-		atomic_dec(&child->file->nr_ids);
+		rcm_file_add(child->file, -1);
 		rcm_uctx_put(child);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -475,8 +475,8 @@ u32 rcm_uevent_migrate(struct rcm_uctx *ctx, struct rcm_file *to, u32 handle)
 	spin_unlock(&from->lock);
 	spin_unlock(&to->lock);
 
-	atomic_sub(moved + 1, &from->nr_ids);
-	atomic_add(moved, &to->nr_ids);
+	rcm_file_add(from, -moved - 1);
+	rcm_file_add(to, moved);
 	return reported;
 }
 

@@ -69,7 +69,7 @@ static struct rcm_uctx *rcm_uctx_create(struct rcm_file *file, u64 uid, u16 ps,
 err_id:
 	rcm_id_destroy(priv);
 err_ctx:
-	atomic_dec(&file->nr_ids);
+	rcm_file_add(file, -1);
 	rcm_uctx_put(ctx);
 	return ERR_PTR(ret);
 }
@@ -380,7 +380,7 @@ static int rcm_migrate_to(struct rcm_file *from, struct rcm_file *to,
 	u32 handle;
 	int ret;
 
-	if (!rcm_file_charge(to))
+	if (!rcm_file_charge(to, from->user))
 		return -EMFILE;
 	ret = rcm_file_reserve(to, &handle);
 	if (ret)
@@ -404,7 +404,7 @@ static int rcm_migrate_to(struct rcm_file *from, struct rcm_file *to,
 err_handle:
 	xa_erase(&to->ids, handle);
 err_count:
-	atomic_dec(&to->nr_ids);
+	rcm_file_add(to, -1);
 	return ret;
 }
 

@@ -831,6 +831,49 @@ TEST_F(file, max_ids_is_the_limit_of_each_file)
 	close(other);
 }
 
+TEST_F(file, max_user_ids_is_the_limit_of_all_files_of_a_user)
+{
+	static const char path[] = "/sys/module/rcm/parameters/max_user_ids";
+	int other = open_rcm(0), others, status;
+	int a, b;
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, write_file(path, "2\n"));
+	a = create_tcp(self->fd);
+	b = create_tcp(other);
+	EXPECT_LT(0, a);
+	EXPECT_LT(0, b);
+	EXPECT_EQ(-EMFILE, create_tcp(self->fd));
+	EXPECT_EQ(-EMFILE, create_tcp(other));
+
+	/* Moving is no more than before. */
+	b = migrate(other, b, self->fd, NULL);
+	EXPECT_LT(0, b);
+	EXPECT_EQ(-EMFILE, create_tcp(other));
+
+	/* Another user has his own, and what he opened counts for him. */
+	if (!fork()) {
+		if (seteuid(1000))
+			_exit(1);
+		others = open_rcm(0);
+		if (create_tcp(others) <= 0 || create_tcp(others) <= 0 ||
+		    create_tcp(others) != -EMFILE ||
+		    create_tcp(other) != -EMFILE ||
+		    migrate(self->fd, b, others, NULL) != -EMFILE)
+			_exit(2);
+		_exit(0);
+	}
+	wait(&status);
+	EXPECT_EQ(0, status);
+
+	EXPECT_EQ(0, destroy(self->fd, b));
+	EXPECT_LT(0, create_tcp(other));
+	close(other);
+	EXPECT_LT(0, create_tcp(self->fd));
+	EXPECT_EQ(-EMFILE, create_tcp(self->fd));
+	EXPECT_EQ(0, write_file(path, "262144\n"));
+}
+
 TEST_F(file, option_values_are_checked)
 {
 	struct rcm_set_option arg = { .size = sizeof(arg) };

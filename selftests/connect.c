@@ -414,6 +414,33 @@ static int count_events(int fd, int type, int timeout_ms)
 	return count;
 }
 
+TEST_F(connect, C41_a_disconnect_before_the_confirmation_is_kept)
+{
+	REQUEST(NULL, 0);
+	RESPONSE(NULL, 0);
+	/* Nothing can be sent yet, and it is said once only. */
+	ASSERT_EQ(0, disconnect(self->fd, self->server));
+	ASSERT_EQ(0, establish(self->client_fd, self->client));
+	ASSERT_EQ(EV_ESTABLISHED, next_event(self->fd, &self->event, WAIT));
+	ASSERT_EQ(EV_DISCONNECTED,
+		  next_event(self->client_fd, &self->event, WAIT));
+	ASSERT_EQ(0, disconnect(self->client_fd, self->client));
+	ASSERT_EQ(EV_DISCONNECTED, next_event(self->fd, &self->event, WAIT));
+}
+
+TEST_F(connect, C41_a_disconnect_of_both_before_the_confirmation)
+{
+	REQUEST(NULL, 0);
+	RESPONSE(NULL, 0);
+	ASSERT_EQ(0, disconnect(self->fd, self->server));
+	ASSERT_EQ(0, establish(self->client_fd, self->client));
+	ASSERT_EQ(0, disconnect(self->client_fd, self->client));
+	ASSERT_EQ(EV_DISCONNECTED,
+		  next_event(self->client_fd, &self->event, WAIT));
+	EXPECT_TRUE(readable(self->fd, WAIT));
+	EXPECT_EQ(1, count_events(self->fd, EV_DISCONNECTED, 500));
+}
+
 TEST_F(connect, C40_both_disconnect_at_once_and_each_is_told_once)
 {
 	ESTABLISHED();

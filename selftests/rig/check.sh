@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # check.sh PART...: build, run and report. The last line is "N passed, N failed,
-# N skipped", above it a table of what ran where; the exit status matches.
+# N skipped, N s", above it a table of what ran where; the exit status matches.
 # A part is one of
 #   lint
 #   uml, vm         every test of that rig on its usual kernel
@@ -22,37 +22,29 @@ mkdir -p "$results"
 exec {fd}>"$results/lock"
 flock -n "$fd" || die "another check runs in this tree (its lock: $results/lock)"
 
-passed=0 failed=0 skipped=0 failures=() matrix=()
 
-# row KERNEL RIG SUITE P F S SECONDS: for the table at the end
+# Each part leaves in its directory: counts (passed, failed, skipped), failures
+# (one line each) and row (kernel, rig, suite, seconds).
+
+# row OUT RIG SUITE STARTED
 row() {
-	matrix+=("$(printf '%-26s %-5s %-7s %7s %7s %7s %6s s' "$@")")
-}
-
-# add OUT RIG SUITE STARTED
-add() {
-	local p f s line kernel=
-	read -r p f s <"$1/counts"
+	local kernel=
 	[ ! -e "$1/console" ] ||
 		kernel=$(tr -d '\r' <"$1/console" | sed -n 's/.*rcm-rig: ready, //p' | head -n 1)
-	row "${kernel:--}" "$2" "$3" "$p" "$f" "$s" $((SECONDS - $4))
-	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-	while read -r line; do
-		failures+=("$line")
-	done <"$1/failures"
+	echo "${kernel:--} $2 $3 $((SECONDS - $4))" >"$1/row"
 }
 
-# broken NAME LOG TEXT: a whole part that could not run
+# broken OUT NAME LOG TEXT: a whole part that could not run
 broken() {
-	printf 'FAIL %s\n' "$1: $3"
-	row - "$1" - 0 1 0 -
-	failed=$((failed + 1))
-	failures+=("$1: $3 ($2)")
+	printf 'FAIL %s\n' "$2: $4"
+	mkdir -p "$1"
+	echo "$2: $4 ($3)" >"$1/failures"
+	echo "0 1 0" >"$1/counts"
+	echo "- $2 - -" >"$1/row"
 }
 
 lint() {
-	local out=$results/lint start=$SECONDS result p f s rc status=PASS text
-	rm -rf "$out"
+	local out=$1 start=$SECONDS result p f s rc status=PASS text
 	mkdir -p "$out"
 	"$TOP/selftests/lint/lint.sh" "$out" >"$out/lint.log" {fd}>&-
 	rc=$?
@@ -67,7 +59,7 @@ lint() {
 	printf '%s\n' "$result" | tail -n +2 | sed "s|^|lint: |; s|\$| ($out/lint.log)|" |
 		grep . >"$out/failures"
 	echo "$p $f $s" >"$out/counts"
-	add "$out" host lint "$start"
+	row "$out" host lint "$start"
 }
 
 # tests: the programs, sorted by name
@@ -91,39 +83,43 @@ tests() {
 	done | sort | cut -d ' ' -f 2
 }
 
-# rig RIG SUITE
+# rig OUT RIG SUITE
 rig() {
-	local rig=$1 suite=$2 out=$results/${1/:/-} list start=$SECONDS
+	local out=$1 rig=$2 suite=$3 list start=$SECONDS
 	mapfile -t list < <(tests)
 	if [ "$rig" = vm ] && [[ " ${list[*]} " == */sanitize.sh\ * ]]; then
 		"$RIG_DIR/packages.sh" sanitize >&2 || exit 1
 		step "building with sanitizers" "$CACHE/log/sanitizers.log" make -C "$TOP" sanitizers
 	fi
 	if [ ${#list[@]} -eq 0 ]; then
-		broken "$rig" "$TOP/selftests" "no test matches ${T:-*}"
+		broken "$out" "$rig" "$TOP/selftests" "no test matches ${T:-*}"
 		return
 	fi
 	if ! "$RIG_DIR/run.sh" "$rig" "$out" "${list[@]}" {fd}>&-; then
-		broken "$rig" "$CACHE/log" "could not be built or booted, see above"
+		broken "$out" "$rig" "$CACHE/log" "could not be built or booted, see above"
 		return
 	fi
-	"$RIG_DIR/report.sh" "${rig%%:*}" "$out"
-	add "$out" "${rig%%:*}" "$suite" "$start"
+	"$RIG_DIR/report.sh" "${rig%%:*}" "$out" >"$out/report"
+	cat "$out/report"
+	row "$out" "${rig%%:*}" "$suite" "$start"
 }
 
 # Unmodified programs, in the VM. What is not installed and cannot be is
 # skipped there, by its name.
 apps() {
-	local out=$results/apps list=$TOP/selftests/apps pyverbs start=$SECONDS
+	local out=$1 dir=$TOP/selftests/apps pyverbs start=$SECONDS
 	"$RIG_DIR/packages.sh" apps >&2
 	pyverbs=$("$RIG_DIR/pyverbs-tests.sh")
-	if ! PYVERBS_TESTS=$pyverbs RIG_LIMIT=3600 "$RIG_DIR/run.sh" vm "$out" "$list/apps.sh" {fd}>&-; then
-		broken apps "$CACHE/log" "could not be built or booted, see above"
+	if ! PYVERBS_TESTS=$pyverbs RIG_LIMIT=3600 "$RIG_DIR/run.sh" vm "$out" "$dir/apps.sh" {fd}>&-; then
+		broken "$out" apps "$CACHE/log" "could not be built or booted, see above"
 		return
 	fi
-	"$RIG_DIR/report.sh" vm "$out"
-	tr -d '\r' <"$out/apps.log" | awk -f "$list/table.awk"
-	add "$out" vm apps "$start"
+	{
+		"$RIG_DIR/report.sh" vm "$out"
+		tr -d '\r' <"$out/apps.log" | awk -f "$dir/table.awk"
+	} >"$out/report"
+	cat "$out/report"
+	row "$out" vm apps "$start"
 }
 
 # all: which parts that is
@@ -173,16 +169,61 @@ if [ "${parts[*]}" != lint ]; then
 		make -C "$TOP/selftests" KSELFTEST_DIR="$source/selftests"
 fi
 
-suite=all
-[ -z "${T:-}" ] || suite=some
+# one PART: run it, with what it leaves in a directory of its own
+one() {
+	local out=$results/${1//:/-} suite=all
+
+	[ -z "${T:-}" ] || suite=some
+	rm -rf "$out"
+	case $1 in
+	lint)	lint "$out" ;;
+	apps)	apps "$out" ;;
+	smoke:*)
+		T=$smoke rig "$out" "${1#smoke:}" smoke ;;
+	*)	rig "$out" "$1" $suite ;;
+	esac
+}
+
+# lane PART...: those of them that there are, one after the other
+lane() {
+	local part
+	for part; do
+		(one "$part")
+	done
+}
+
+# UML has one processor, and much of any test is waiting: what runs on the host
+# and in UML goes beside what runs in the VM.
+here=() there=()
 for part in "${parts[@]}"; do
 	case $part in
-	lint)	lint ;;
-	apps)	apps ;;
-	smoke:*)
-		T=$smoke rig "${part#smoke:}" smoke ;;
-	*)	rig "$part" "$suite" ;;
+	lint|*uml*)	here+=("$part") ;;
+	*)		there+=("$part") ;;
 	esac
+done
+# A process group, so that what stops us can stop it whole
+set -m
+lane "${here[@]}" </dev/null &
+beside=$!
+set +m
+trap 'kill -TERM -- "-$beside"; exit 130' INT TERM HUP
+lane "${there[@]}"
+wait
+trap - INT TERM HUP
+
+passed=0 failed=0 skipped=0 failures=() matrix=()
+for part in "${parts[@]}"; do
+	out=$results/${part//:/-}
+	# It ended before it could say why, and said so above
+	[ -e "$out/row" ] || broken "$out" "$part" "$CACHE/log" "did not run to its end"
+	read -r p f s <"$out/counts"
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	read -r kernel rig suite seconds <"$out/row"
+	matrix+=("$(printf '%-26s %-5s %-7s %7s %7s %7s %6s s' \
+		"$kernel" "$rig" "$suite" "$p" "$f" "$s" "$seconds")")
+	while read -r line; do
+		failures+=("$line")
+	done <"$out/failures"
 done
 
 if [ ${#failures[@]} -gt 0 ]; then
@@ -192,5 +233,5 @@ fi
 printf '\n%-26s %-5s %-7s %7s %7s %7s %8s\n' kernel rig suite passed failed skipped time
 printf '%s\n' "${matrix[@]}"
 echo
-echo "$passed passed, $failed failed, $skipped skipped"
+echo "$passed passed, $failed failed, $skipped skipped, $SECONDS s"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

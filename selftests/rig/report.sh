@@ -15,6 +15,20 @@ line() {
 	printf '%-4s %-4s %-28s %-34s %s\n' "$1" "$rig" "$2" "$3" "$4"
 }
 
+# detail LOG: what each failing test said before it failed
+detail() {
+	[ -e "$1" ] || return 0
+	tr -d '\r' <"$1" | awk '
+		/^ *(not )?ok/ {
+			for (i = lines - 5; i <= lines && $1 == "not"; i++)
+				if (i in line)
+					print line[i]
+			delete line
+			lines = 0
+		}
+		/^ *#/ && !/# *(RUN|OK|FAIL) / { line[++lines] = $0 }' | head -n 60
+}
+
 # account NAME LOG P F S SECONDS FAILING-LINES
 account() {
 	local name=$1 log=$2 p=$3 f=$4 s=$5 seconds=$6 failing=$7 status=PASS text
@@ -28,7 +42,10 @@ account() {
 	fi
 	line $status "$name" "$text" "${seconds:+$seconds s}"
 	[ "$f" -gt 0 ] || return 0
-	printf '%s\n' "$failing" | head -n 20 | sed 's/^/       /'
+	{
+		printf '%s\n' "$failing" | head -n 20
+		detail "$log"
+	} | sed 's/^/       /'
 	printf '%s\n' "$failing" | sed "s|^|$rig $name: |; s|\$| ($log)|" >>"$out/failures"
 }
 
