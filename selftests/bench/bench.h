@@ -78,7 +78,7 @@ struct usage {
  * @room: of @ns
  */
 struct samples {
-	uint32_t *ns;
+	uint64_t *ns;
 	atomic_uint count;
 	unsigned int room;
 };

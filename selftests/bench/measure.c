@@ -105,7 +105,7 @@ void samples_add(struct samples *samples, uint64_t ns)
 	unsigned int i = atomic_fetch_add(&samples->count, 1);
 
 	if (i < samples->room)
-		samples->ns[i] = ns > UINT32_MAX ? UINT32_MAX : ns;
+		samples->ns[i] = ns;
 }
 
 void samples_free(struct samples *samples)
@@ -115,7 +115,7 @@ void samples_free(struct samples *samples)
 
 static int compare(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
 }

@@ -23,7 +23,7 @@ uml)
 		</dev/null ;;
 vm)
 	exec timeout -s KILL "$seconds" qemu-system-x86_64 -accel "${ACCEL:-tcg,thread=multi}" -cpu "${CPU:-max}" \
-		-m "${MEM:-2G}" -smp "${SMP:-2}" ${ICOUNT:+-icount "$ICOUNT"} -nographic -no-reboot -nic none \
+		-m "${MEM:-2G}" -smp "${SMP:-2}" ${PREALLOC:+-mem-prealloc} ${ICOUNT:+-icount "$ICOUNT"} -nographic -no-reboot -nic none \
 		-kernel "$kernel/vmlinuz" -initrd "$kernel/initrd" \
 		-append "console=ttyS0 panic=-1 quiet mitigations=off log_buf_len=4M rcm_init=$init ${APPEND:-}" \
 		-fsdev local,id=root,path=/,security_model=none,readonly=on,multidevs=remap \
