@@ -50,6 +50,7 @@ void dead(void)
 	struct live live = { .channel = open_channel() };
 	struct rdma_cm_id *live_id = new_id(live.channel, NULL);
 	struct rdma_cm_id **ids;
+	struct samples samples;
 	struct usage usage;
 	pthread_t thread;
 	int i;
@@ -57,21 +58,25 @@ void dead(void)
 	ids = calloc(opt.count, sizeof(*ids));
 	if (!ids || pthread_create(&thread, NULL, wait_for_live, &live))
 		die("memory");
+	samples_init(&samples, opt.count);
 	usage_begin(&usage);
 	for (i = 0; i < opt.count; i++) {
 		struct sockaddr_in to = dead_address(i);
+		uint64_t start;
 
 		if (i == opt.count / 2) {
 			live.start = now_ns();
 			start_resolve(live_id, &opt.live);
 		}
+		start = now_ns();
 		ids[i] = new_id(channel, NULL);
 		start_resolve(ids[i], &to);
+		samples_add(&samples, now_ns() - start);
 	}
 	usage_end(&usage);
 	pthread_join(thread, NULL);
 	report("live_ms", live.ms);
-	report_step("start", NULL, &usage, opt.count);
+	report_step("start", &samples, &usage, opt.count);
 
 	for (i = 0; i < opt.count; i++)
 		rdma_destroy_id(ids[i]);
