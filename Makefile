@@ -77,6 +77,8 @@ help:
 	@echo '  make check-fast     the tests on UML alone: KUnit and selftests under KASAN'
 	@echo '  make check-vm       the tests in the VM alone: selftests and both managers side by side'
 	@echo '  make check-apps     unmodified programs over rcm, in the VM: rdmacm-utils, perftest, MPI ...'
+	@echo '  make check-mixed    two VMs, one on rcm, the other on the kernel'"'"'s own: storage, programs'
+	@echo '  make check-apps-dropin  the same over the drop-in, with the distribution'"'"'s library'
 	@echo '    T=PATTERN         of these only tests whose name matches, like T="interop_*"'
 	@echo '    VERBOSE=1         with the console of the kernel under test'
 	@echo '  make bench          both connection managers measured in one VM: table, build/bench/*.csv, plots'
@@ -229,7 +231,7 @@ uninstall-dropin:
 
 # --- tests
 
-.PHONY: demo check check-fast check-vm check-apps lint uml-kernel vm-kernel selftests
+.PHONY: demo check check-fast check-vm check-apps check-apps-dropin check-mixed lint uml-kernel vm-kernel selftests
 .PHONY: bench bench-program
 bench:
 	@selftests/bench/bench.sh
@@ -245,6 +247,10 @@ check-vm:
 	@selftests/rig/check.sh vm
 check-apps:
 	@selftests/rig/check.sh apps
+check-mixed:
+	@selftests/rig/check.sh vms
+check-apps-dropin:
+	@selftests/rig/check.sh apps-dropin
 lint:
 	@selftests/rig/check.sh lint
 uml-kernel vm-kernel:

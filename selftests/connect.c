@@ -14,59 +14,52 @@
 #define PORT 7471
 #define WAIT 8000 /* a lost message is sent again after 4.3 s */
 
-FIXTURE(connect)
-{
-	int fd; /* listener and passive side */
-	int client_fd;
-	int listener;
-	int client;
-	int server; /* the request's */
-	struct rcm_event event;
-};
+#define ADDR4	    IP4
+#define ADDR6	    IP6
+#define MAX_REQUEST 56
+#define MAX_REPLY   196
+/* The managers' messages have a fixed size. */
+#define TOLD(len, max) (max)
+#define PEER_GONE      (-EINVAL)
 
-FIXTURE_VARIANT(connect)
+static int bring_up(void)
 {
-	const char *bind;
-	const char *ip;
-};
-
-/* clang-format off */
-FIXTURE_VARIANT_ADD(connect, v4) { .bind = IP4, .ip = IP4 };
-FIXTURE_VARIANT_ADD(connect, v6) { .bind = IP6, .ip = IP6 };
-FIXTURE_VARIANT_ADD(connect, v4_wildcard) { .bind = "0.0.0.0", .ip = IP4 };
-FIXTURE_VARIANT_ADD(connect, v6_wildcard) { .bind = "::", .ip = IP6 };
-FIXTURE_VARIANT_ADD(connect, v4_to_dual_stack) { .bind = "::", .ip = IP4 };
-/* clang-format on */
-
-FIXTURE_SETUP(connect)
-{
-	self->fd = open_rcm(0);
-	ASSERT_LE(0, self->fd);
-	self->client_fd = open_rcm(0);
-	ASSERT_LE(0, self->client_fd);
-	self->listener = listener(self->fd, variant->bind, PORT, 0);
-	ASSERT_LT(0, self->listener);
-	self->client = ready_to_connect(self->client_fd, variant->ip, PORT);
-	ASSERT_LT(0, self->client);
+	return 0;
 }
 
-FIXTURE_TEARDOWN(connect)
+static int take_down(void)
 {
-	close(self->fd);
-	close(self->client_fd);
-	EXPECT_TRUE(nothing_left(5000));
+	return 0;
 }
 
-/* The client's request, read by the server. */
-#define REQUEST(data, len)                                                     \
-	do {                                                                   \
-		ASSERT_EQ(0, connect_data(self->client_fd, self->client, data, \
-					  len));                               \
-		ASSERT_EQ(EV_CONNECT_REQUEST,                                  \
-			  next_event(self->fd, &self->event, WAIT));           \
-		self->server = self->event.out_new_handle;                     \
-		ASSERT_LT(0, self->server);                                    \
-	} while (0)
+static int ask(int fd, int handle, const void *data, int len)
+{
+	return connect_data(fd, handle, data, len);
+}
+
+static int answer(int fd, int handle, const void *data, int len)
+{
+	return accept_data(fd, handle, data, len);
+}
+
+static int join(int fd, int client_fd, int client, struct rcm_event *event)
+{
+	int ret = next_event(client_fd, NULL, WAIT);
+
+	if (ret != EV_CONNECT_RESPONSE)
+		return ret ?: -EPROTO;
+	ret = establish(client_fd, client) ?: next_event(fd, event, WAIT);
+	return ret == EV_ESTABLISHED ? 0 : ret ?: -EPROTO;
+}
+
+static int refused(int fd, int client)
+{
+	int ret = ask(fd, client, NULL, 0) ?: next_event(fd, NULL, WAIT);
+
+	return ret == EV_REJECTED ? 0 : ret ?: -EPROTO;
+}
+
+#include "each_transport.h"
 
 /* Then accepted, read by the client. */
 #define RESPONSE(data, len)                                                   \
@@ -74,16 +67,6 @@ FIXTURE_TEARDOWN(connect)
 		ASSERT_EQ(0, accept_data(self->fd, self->server, data, len)); \
 		ASSERT_EQ(EV_CONNECT_RESPONSE,                                \
 			  next_event(self->client_fd, &self->event, WAIT));   \
-	} while (0)
-
-/* Then confirmed, read by the server. */
-#define ESTABLISHED()                                                   \
-	do {                                                            \
-		REQUEST(NULL, 0);                                       \
-		RESPONSE(NULL, 0);                                      \
-		ASSERT_EQ(0, establish(self->client_fd, self->client)); \
-		ASSERT_EQ(EV_ESTABLISHED,                               \
-			  next_event(self->fd, &self->event, WAIT));    \
 	} while (0)
 
 TEST_F(connect, from_request_to_the_end_of_time_wait)
@@ -155,57 +138,17 @@ TEST_F(connect, from_request_to_the_end_of_time_wait)
 	EXPECT_EQ(1, destroy(self->fd, self->listener));
 }
 
-TEST_F(connect, the_passive_side_may_disconnect_first)
+TEST_F(connect, C43_more_private_data_than_the_messages_hold_is_EINVAL)
 {
-	ESTABLISHED();
-	ASSERT_EQ(0, disconnect(self->fd, self->server));
-	ASSERT_EQ(EV_DISCONNECTED,
-		  next_event(self->client_fd, &self->event, WAIT));
-	ASSERT_EQ(0, disconnect(self->client_fd, self->client));
-	ASSERT_EQ(EV_DISCONNECTED, next_event(self->fd, &self->event, WAIT));
-}
+	unsigned char data[256] = {};
 
-TEST_F(connect, C43_private_data_arrives_whole_and_padded_with_zeros)
-{
-	unsigned char data[256], zeros[256] = {};
-
-	pattern(data, sizeof(data));
 	EXPECT_EQ(-EINVAL,
-		  connect_data(self->client_fd, self->client, data, 57));
-	EXPECT_EQ(-EINVAL,
-		  connect_data(self->client_fd, self->client, data, 255));
-	EXPECT_EQ(-EINVAL,
-		  connect_data(self->client_fd, self->client, data, 256));
-	EXPECT_EQ(-EINVAL,
-		  connect_data(self->client_fd, self->client, data, 65535));
-	EXPECT_EQ(RCM_STATE_ROUTE_RESOLVED,
-		  state_of(self->client_fd, self->client));
-	REQUEST(data, 56);
-	EXPECT_EQ(56, self->event.out_conn.private_data_len);
-	EXPECT_EQ(0, memcmp(data, self->event.out_conn.private_data, 56));
-	EXPECT_EQ(0,
-		  memcmp(zeros, self->event.out_conn.private_data + 56, 200));
-
-	EXPECT_EQ(-EINVAL, accept_data(self->fd, self->server, data, 197));
-	EXPECT_EQ(-EINVAL, accept_data(self->fd, self->server, data, 256));
+		  ask(self->client_fd, self->client, data, MAX_REQUEST + 1));
+	EXPECT_EQ(-EINVAL, ask(self->client_fd, self->client, data, 255));
+	REQUEST(NULL, 0);
+	EXPECT_EQ(-EINVAL, answer(self->fd, self->server, data, MAX_REPLY + 1));
 	EXPECT_EQ(RCM_STATE_REQ_RCVD, state_of(self->fd, self->server));
-	RESPONSE(data, 196);
-	EXPECT_EQ(196, self->event.out_conn.private_data_len);
-	EXPECT_EQ(0, memcmp(data, self->event.out_conn.private_data, 196));
-	EXPECT_EQ(0,
-		  memcmp(zeros, self->event.out_conn.private_data + 196, 60));
-}
-
-TEST_F(connect, C43_one_byte_and_none)
-{
-	unsigned char zeros[256] = {};
-
-	REQUEST("x", 1);
-	EXPECT_EQ(56, self->event.out_conn.private_data_len);
-	EXPECT_EQ('x', self->event.out_conn.private_data[0]);
-	EXPECT_EQ(0, memcmp(zeros, self->event.out_conn.private_data + 1, 255));
 	RESPONSE(NULL, 0);
-	EXPECT_EQ(0, memcmp(zeros, self->event.out_conn.private_data, 256));
 }
 
 TEST_F(connect, C44_read_resources_are_mirrored_and_checked)
@@ -291,15 +234,6 @@ TEST_F(connect, enhanced_connection_options_arrive)
 	EXPECT_EQ(0xfeed, self->event.out_uid);
 }
 
-TEST_F(connect, what_happens_before_a_request_is_accepted_is_not_reported)
-{
-	REQUEST(NULL, 0);
-	EXPECT_LE(0, destroy(self->client_fd, self->client));
-	EXPECT_EQ(-ETIME, next_event(self->fd, &self->event, 500));
-	EXPECT_EQ(RCM_STATE_FAILED, state_of(self->fd, self->server));
-	EXPECT_EQ(-EINVAL, accept_data(self->fd, self->server, NULL, 0));
-}
-
 TEST_F(connect, C62_reject_brings_reason_and_private_data)
 {
 	unsigned char data[256], zeros[256] = {};
@@ -348,46 +282,6 @@ TEST_F(connect, the_active_side_may_reject_the_acceptance)
 	EXPECT_EQ(0, memcmp("no", self->event.out_conn.private_data, 2));
 }
 
-TEST_F(connect, destroying_an_unanswered_request_rejects_it)
-{
-	REQUEST(NULL, 0);
-	EXPECT_EQ(0, destroy(self->fd, self->server));
-	ASSERT_EQ(EV_REJECTED, next_event(self->client_fd, &self->event, WAIT));
-}
-
-TEST_F(connect, C36_closing_with_unread_requests_rejects_them)
-{
-	ASSERT_EQ(0, connect_data(self->client_fd, self->client, NULL, 0));
-	ASSERT_TRUE(readable(self->fd, WAIT));
-	close(self->fd);
-	self->fd = -1;
-	ASSERT_EQ(EV_REJECTED, next_event(self->client_fd, &self->event, WAIT));
-}
-
-TEST_F(connect, C36_destroying_a_listener_with_unread_requests_rejects_them)
-{
-	ASSERT_EQ(0, connect_data(self->client_fd, self->client, NULL, 0));
-	ASSERT_TRUE(readable(self->fd, WAIT));
-	EXPECT_EQ(0, destroy(self->fd, self->listener));
-	EXPECT_FALSE(readable(self->fd, 0));
-	ASSERT_EQ(EV_REJECTED, next_event(self->client_fd, &self->event, WAIT));
-	self->client = ready_to_connect(self->client_fd, variant->ip, PORT);
-	ASSERT_LT(0, self->client);
-	ASSERT_EQ(0, connect_data(self->client_fd, self->client, NULL, 0));
-	ASSERT_EQ(EV_REJECTED, next_event(self->client_fd, &self->event, WAIT));
-	EXPECT_EQ(8, self->event.out_status);
-}
-
-TEST_F(connect, C41_destroying_a_connection_disconnects_it)
-{
-	ESTABLISHED();
-	EXPECT_LE(0, destroy(self->client_fd, self->client));
-	ASSERT_EQ(EV_DISCONNECTED, next_event(self->fd, &self->event, WAIT));
-	EXPECT_EQ(self->server, (int)self->event.out_handle);
-	EXPECT_EQ(0, disconnect(self->fd, self->server));
-	EXPECT_EQ(-EINVAL, establish(self->fd, self->server));
-}
-
 TEST_F(connect, C41_disconnected_may_come_before_established)
 {
 	int ret;
@@ -403,15 +297,6 @@ TEST_F(connect, C41_disconnected_may_come_before_established)
 	ASSERT_EQ(0, disconnect(self->fd, self->server));
 	ASSERT_EQ(EV_DISCONNECTED,
 		  next_event(self->client_fd, &self->event, WAIT));
-}
-
-static int count_events(int fd, int type, int timeout_ms)
-{
-	int count = 0, ret;
-
-	while ((ret = next_event(fd, NULL, timeout_ms)) >= 0)
-		count += ret == type;
-	return count;
 }
 
 TEST_F(connect, C41_a_disconnect_before_the_confirmation_is_kept)
@@ -439,19 +324,6 @@ TEST_F(connect, C41_a_disconnect_of_both_before_the_confirmation)
 		  next_event(self->client_fd, &self->event, WAIT));
 	EXPECT_TRUE(readable(self->fd, WAIT));
 	EXPECT_EQ(1, count_events(self->fd, EV_DISCONNECTED, 500));
-}
-
-TEST_F(connect, C40_both_disconnect_at_once_and_each_is_told_once)
-{
-	ESTABLISHED();
-	ASSERT_EQ(0, disconnect(self->client_fd, self->client));
-	ASSERT_EQ(0, disconnect(self->fd, self->server));
-	EXPECT_TRUE(readable(self->fd, WAIT));
-	EXPECT_TRUE(readable(self->client_fd, WAIT));
-	EXPECT_EQ(0, disconnect(self->client_fd, self->client));
-	EXPECT_EQ(0, disconnect(self->fd, self->server));
-	EXPECT_EQ(1, count_events(self->fd, EV_DISCONNECTED, 500));
-	EXPECT_EQ(1, count_events(self->client_fd, EV_DISCONNECTED, 0));
 }
 
 TEST_F(connect, C39_a_queue_pair_number_in_use_is_rejected_as_stale)
@@ -515,24 +387,6 @@ TEST_F(connect, attributes_of_the_queue_pair_match_on_both_sides)
 
 /* --- listeners */
 
-FIXTURE(listeners)
-{
-	int fd;
-	struct rcm_event event;
-};
-
-FIXTURE_SETUP(listeners)
-{
-	self->fd = open_rcm(0);
-	ASSERT_LE(0, self->fd);
-}
-
-FIXTURE_TEARDOWN(listeners)
-{
-	close(self->fd);
-	EXPECT_TRUE(nothing_left(5000));
-}
-
 TEST_F(listeners, a_port_that_nobody_listens_on_rejects_with_8)
 {
 	int client = ready_to_connect(self->fd, IP4, PORT);
@@ -542,30 +396,6 @@ TEST_F(listeners, a_port_that_nobody_listens_on_rejects_with_8)
 	ASSERT_EQ(EV_REJECTED, next_event(self->fd, &self->event, WAIT));
 	EXPECT_EQ(8, self->event.out_status);
 	EXPECT_EQ(8, self->event.out_reason.detail);
-}
-
-TEST_F(listeners, an_address_that_nobody_listens_on_rejects)
-{
-	int server = listener(self->fd, IP6, PORT, 0);
-	int client = ready_to_connect(self->fd, IP4, PORT);
-
-	ASSERT_LT(0, server);
-	ASSERT_LT(0, client);
-	ASSERT_EQ(0, connect_data(self->fd, client, NULL, 0));
-	ASSERT_EQ(EV_REJECTED, next_event(self->fd, &self->event, WAIT));
-	EXPECT_EQ(client, (int)self->event.out_handle);
-}
-
-TEST_F(listeners, v6only_takes_no_v4)
-{
-	int server = create_tcp(self->fd);
-	int client = ready_to_connect(self->fd, IP4, PORT);
-
-	ASSERT_EQ(0, set_option(self->fd, server, OPT_AFONLY, 1));
-	ASSERT_EQ(0, bind_text(self->fd, server, "::", PORT));
-	ASSERT_EQ(0, listen_on(self->fd, server, 0));
-	ASSERT_EQ(0, connect_data(self->fd, client, NULL, 0));
-	EXPECT_EQ(EV_REJECTED, next_event(self->fd, &self->event, WAIT));
 }
 
 TEST_F(listeners, port_spaces_are_apart)
@@ -596,24 +426,6 @@ TEST_F(listeners, connects_in_port_space_ib_too)
 	EXPECT_EQ(PS_IB, self->event.out_endpoint.ps);
 }
 
-TEST_F(listeners, listen_without_bind_takes_any_address_and_a_port)
-{
-	int server = create_tcp(self->fd);
-	struct rcm_query arg;
-	int client;
-
-	ASSERT_EQ(0, listen_on(self->fd, server, 0));
-	ASSERT_EQ(0, query(self->fd, server, &arg));
-	EXPECT_EQ(RCM_STATE_LISTEN, arg.out_endpoint.state);
-	EXPECT_STREQ("0.0.0.0", host_of(&arg.out_endpoint.src));
-	ASSERT_NE(0, port_of(&arg.out_endpoint.src));
-	client =
-		ready_to_connect(self->fd, IP4, port_of(&arg.out_endpoint.src));
-	ASSERT_LT(0, client);
-	ASSERT_EQ(0, connect_data(self->fd, client, NULL, 0));
-	EXPECT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, &self->event, WAIT));
-}
-
 TEST_F(listeners, a_loopback_listener_serves_this_host)
 {
 	int server = listener(self->fd, "127.0.0.1", PORT, 0);
@@ -622,45 +434,6 @@ TEST_F(listeners, a_loopback_listener_serves_this_host)
 	ASSERT_LT(0, server);
 	ASSERT_EQ(0, connect_data(self->fd, client, NULL, 0));
 	EXPECT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, &self->event, WAIT));
-}
-
-TEST_F(listeners, each_request_goes_to_the_listener_of_its_address)
-{
-	int v4 = listener(self->fd, IP4, PORT, 0);
-	int v6 = listener(self->fd, IP6, PORT, 0);
-	int client;
-
-	ASSERT_LT(0, v4);
-	ASSERT_LT(0, v6);
-	client = ready_to_connect(self->fd, IP6, PORT);
-	ASSERT_EQ(0, connect_data(self->fd, client, NULL, 0));
-	ASSERT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, &self->event, WAIT));
-	EXPECT_EQ(v6, (int)self->event.out_handle);
-	client = ready_to_connect(self->fd, IP4, PORT);
-	ASSERT_EQ(0, connect_data(self->fd, client, NULL, 0));
-	ASSERT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, &self->event, WAIT));
-	EXPECT_EQ(v4, (int)self->event.out_handle);
-}
-
-/* [::] without v6only and 0.0.0.0 exclude each other, so make one v6only. */
-TEST_F(listeners, wildcards_of_both_families_share_a_port)
-{
-	int v6 = create_tcp(self->fd);
-	int v4, client;
-
-	ASSERT_EQ(0, set_option(self->fd, v6, OPT_AFONLY, 1));
-	ASSERT_EQ(0, bind_text(self->fd, v6, "::", PORT));
-	ASSERT_EQ(0, listen_on(self->fd, v6, 0));
-	v4 = listener(self->fd, "0.0.0.0", PORT, 0);
-	ASSERT_LT(0, v4);
-	client = ready_to_connect(self->fd, IP4, PORT);
-	ASSERT_EQ(0, connect_data(self->fd, client, NULL, 0));
-	ASSERT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, &self->event, WAIT));
-	EXPECT_EQ(v4, (int)self->event.out_handle);
-	client = ready_to_connect(self->fd, IP6, PORT);
-	ASSERT_EQ(0, connect_data(self->fd, client, NULL, 0));
-	ASSERT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, &self->event, WAIT));
-	EXPECT_EQ(v6, (int)self->event.out_handle);
 }
 
 TEST_F(listeners, C60_backlog_bounds_what_waits_unread)
@@ -696,29 +469,6 @@ TEST_F(listeners, C60_backlog_bounds_what_waits_unread)
 			  next_event(self->fd, &self->event, 0));
 	EXPECT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, &self->event, WAIT));
 	close(clients);
-}
-
-TEST_F(listeners, C75_rejected_requests_stay_until_destroyed)
-{
-	int server = listener(self->fd, IP4, PORT, 0);
-	int before, i;
-
-	ASSERT_LT(0, server);
-	for (i = 0; i < 20; i++) {
-		int client = ready_to_connect(self->fd, IP4, PORT);
-
-		ASSERT_EQ(0, connect_data(self->fd, client, NULL, 0));
-		ASSERT_EQ(EV_CONNECT_REQUEST,
-			  next_event(self->fd, &self->event, WAIT));
-		ASSERT_EQ(0, reject(self->fd, self->event.out_new_handle, 0,
-				    NULL, 0));
-		ASSERT_EQ(EV_REJECTED, next_event(self->fd, NULL, WAIT));
-		ASSERT_LE(0, destroy(self->fd, client));
-	}
-	before = live_ids();
-	EXPECT_EQ(21, before);
-	close(self->fd);
-	EXPECT_TRUE(nothing_left(2000));
 }
 
 /* --- migration */

@@ -15,12 +15,23 @@ if [ ! -e "$ko" ]; then
 	echo "not ok 1 - $ko was not built"
 	exit 1
 fi
+# For the suite over iWARP; on the rig's own device are the others
+siw_up() {
+	modprobe siw && ip link add xi1 type dummy && ip address add 10.83.0.1/24 dev xi1 &&
+		ip link set xi1 up && rdma link add siw1 type siw netdev xi1
+}
+
+siw_down() {
+	rdma link del siw1 && ip link del xi1 && modprobe -r siw
+}
+
+expect "there is an iWARP device" siw_up
 if ! insmod "$ko"; then
 	echo "1..1"
 	echo "not ok 1 - insmod rcm_consumer.ko"
 	exit 1
 fi
-for suite in rcm_consumer rcm_consumer_life; do
+for suite in rcm_consumer rcm_consumer_life rcm_consumer_iw; do
 	sed 's/^/# /' "/sys/kernel/debug/kunit/$suite/results"
 	while read -r line; do
 		case $line in
@@ -30,7 +41,8 @@ for suite in rcm_consumer rcm_consumer_life; do
 		esac
 	done <"/sys/kernel/debug/kunit/$suite/results"
 done
-expect "something ran" [ "$tests" -gt 20 ]
+expect "something ran" [ "$tests" -gt 30 ]
 expect "no identifier and no port is left" left_behind
 expect "the consumer unloads" rmmod rcm_consumer
+expect "the iWARP device goes" siw_down
 finish

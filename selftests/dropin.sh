@@ -10,35 +10,18 @@
 # rdma_cm.ko and rcm.ko.
 
 . "$RIG_DIR/tap.sh"
+. "$TOP/selftests/dropin/managers.sh"
 . "$TOP/selftests/dropin/storage.sh"
 
 A=10.0.0.1
 CONSUMERS="nvme-rdma nvmet-rdma rpcrdma rds_rdma ib_iser ib_isert ib_srp ib_srpt 9pnet_rdma
 	iw_cxgb4 rdma_ucm"
 
-# From here on modprobe, also the kernel's, looks in the tree with the drop-in
-export MODPROBE_OPTIONS="-d $DROPIN"
-export PATH="$PATH:$TOOLS/sbin:$TOOLS/usr/sbin:$TOOLS/bin:$TOOLS/usr/bin"
-export LD_LIBRARY_PATH=$TOOLS/lib/x86_64-linux-gnu:$TOOLS/usr/lib/x86_64-linux-gnu
-printf '#!/bin/sh\nexec /sbin/modprobe -d %s "$@"\n' "$DROPIN" >/run/modprobe
-
-no_manager() {
-	modprobe -r rdma_ucm rdma_cm rcm
-	[ ! -d /sys/module/rdma_cm ] && [ ! -d /sys/module/rcm ]
-}
-
-# The kernel's own would load as well, and would not hold rcm
-dropin_loads() {
-	modprobe rdma_cm && [ -d /sys/module/rcm/holders/rdma_cm ]
-}
-
-# on_dropin MODULE: it is loaded, and what it uses is the drop-in
-on_dropin() {
-	[ -d "/sys/module/rdma_cm/holders/${1//-/_}" ] && [ -d /sys/module/rcm/holders/rdma_cm ]
-}
+use_tools
+use_dropin
 
 loads_and_unloads() {
-	modprobe "$1" && on_dropin "$1" && modprobe -r "$1" && [ ! -d "/sys/module/${1//-/_}" ]
+	modprobe "$1" && on_manager rcm "$1" && modprobe -r "$1" && [ ! -d "/sys/module/${1//-/_}" ]
 }
 
 rping_own() {
@@ -73,7 +56,7 @@ for module in $CONSUMERS; do
 done
 
 modprobe rdma_ucm
-expect "rdma_ucm is on the drop-in" on_dropin rdma_ucm
+expect "rdma_ucm is on the drop-in" on_manager rcm rdma_ucm
 expect "rping over rdma_ucm, IPv4" rping_own $A
 expect "rping over rdma_ucm, IPv6" rping_own fd00::1
 expect "ucmatose" pair "ucmatose -b $A" "ucmatose -s $A"
@@ -82,10 +65,12 @@ expect "rstream" pair "rstream -b $A -I 10 -C 10 -S 1000 -T v" "rstream -s $A -I
 expect "no identifier and no port is left" left_behind
 
 for kind in nvme nfs iser srp; do
-	expect "$kind: target" "${kind}_up" $A
-	expect "$kind: it is on the drop-in" "${kind}_on_dropin"
+	expect "$kind: target" "${kind}_up" $A "$(guid)"
+	expect "$kind: it is on the drop-in" serves rcm $kind
 	expect "$kind: what is written is read back" timeout -k 5 180 bash -c \
-		". $RIG_DIR/tap.sh; . $TOP/selftests/dropin/storage.sh; ${kind}_io $A"
+		". $RIG_DIR/tap.sh; . $TOP/selftests/dropin/storage.sh; ${kind}_io $A $(guid)"
+	expect "$kind: the target has it" cmp -n 1M /run/pattern "${STORE[$kind]}"
+	expect "$kind: initiator is on the drop-in" on_manager rcm "${INITIATOR[$kind]}"
 	expect "$kind: target goes" "${kind}_down"
 	expect "$kind: no identifier and no port is left" left_behind
 done

@@ -4,12 +4,15 @@
 # timeout: 1500
 #
 # The rig's network with siw instead of Soft-RoCE on it: unmodified programs
-# between rcm and the in-tree connection manager. Not those that wait for
-# completions by a completion channel, like rping: over siw they hang now and
-# then, on the in-tree manager as well. Each pair is tried up to three times:
-# siw_connect() sends first and arms its timer afterwards, and when the peer is
-# quick it has none of its four work items left and says ENOMEM. Debian's kernel
-# has no siw.
+# between rcm and the in-tree connection manager. Debian's kernel has no siw.
+#
+# siw has two faults that show on either manager. siw_connect() sends the
+# request first and arms its timer afterwards: when the peer is quick it has
+# none of its four work items left and says ENOMEM. siw_accept() answers first
+# and asks to be told of data afterwards: what the peer sends in between lies in
+# the socket and both wait for ever. Seldom a program does not end and nothing
+# lies there; why is not known. It is tried again when, and only when, one of
+# these is seen: another error, or wrong data, fails at once.
 
 . "$RIG_DIR/tap.sh"
 
@@ -22,34 +25,76 @@ use_rxe() {
 	rdma link del siw0 && modprobe -r siw && rdma link add rxe0 type rxe netdev d0
 }
 
-# pair CLIENT SERVER NAME SERVER-ARGUMENTS CLIENT-ARGUMENTS
-pair() {
-	local client=$1 server=$2 name=$3 pid rc
+# unread: there is data in a TCP connection
+unread() {
+	awk '$4 == "01" && substr($5, 10) != "00000000" { found = 1 } END { exit !found }' \
+		/proc/net/tcp /proc/net/tcp6
+}
 
+# watch PID: until it ends. Sets $fault when siw keeps it from that.
+watch() {
+	local stuck=0
+
+	while kill -0 "$1" 2>/dev/null; do
+		unread && stuck=$((stuck + 1)) || stuck=0
+		[ $stuck -lt 50 ] || { fault="siw does not read what came"; return; }
+		sleep 0.2
+	done
+}
+
+# pair CLIENT SERVER NAME SERVER-ARGUMENTS CLIENT-ARGUMENTS: sets $fault when it
+# fails by a fault of siw
+pair() {
+	local client=$1 server=$2 name=$3 pids rc
+
+	fault=
 	# shellcheck disable=SC2086
 	(on "$server" timeout 90 "$name" $4) >"$RUN/server" 2>&1 &
-	pid=$!
-	until_true 20 listening "$server" || { echo "server does not listen"; kill $pid; return 1; }
+	pids=$!
+	until_true 20 listening "$server" || { echo "server does not listen"; kill $pids; return 1; }
 	# shellcheck disable=SC2086
-	(on "$client" timeout 60 "$name" $5)
+	(on "$client" timeout 40 "$name" $5) >"$RUN/client" 2>&1 &
+	pids="$! $pids"
+	watch $!
+	# shellcheck disable=SC2086 # two of them
+	[ -z "$fault" ] || kill $pids
+	wait ${pids% *}
 	rc=$?
-	[ $rc -eq 0 ] || { echo "client: exit status $rc"; cat "$RUN/server"; kill $pid; return 1; }
-	wait $pid
-	rc=$?
-	[ $rc -eq 0 ] || { echo "server: exit status $rc"; cat "$RUN/server"; return 1; }
+	if [ $rc -eq 0 ]; then
+		watch ${pids#* }
+		[ -z "$fault" ] || kill ${pids#* }
+		wait ${pids#* }
+		rc=$?
+		[ $rc -ne 0 ] || return 0
+		echo "server: exit status $rc"
+	else
+		echo "client: exit status $rc"
+		! grep -q 'connect.*: Cannot allocate memory' "$RUN/client" ||
+			fault="siw could not arm its timer"
+		if [ $rc -eq 124 ]; then
+			fault="no end"
+			cat /proc/net/tcp /proc/net/tcp6
+		fi
+		kill ${pids#* }
+		wait ${pids#* }
+	fi
+	tail -n 5 "$RUN/server" "$RUN/client"
+	return 1
 }
 
 # tried CLIENT SERVER NAME SERVER-ARGUMENTS CLIENT-ARGUMENTS
 tried() {
 	local try
 
-	for try in 1 2 3; do
+	for try in 1 2 3 4; do
 		! pair "$@" || return 0
-		echo "try $try failed"
+		[ -n "$fault" ] || return 1
+		echo "try $try failed: $fault"
 	done
 	return 1
 }
 
+fault=
 expect "rcm and rdma_cm are loaded side by side" both_managers
 expect "siw takes the place of Soft-RoCE" use_siw
 for sides in "rcm rcm" "rcm intree" "intree rcm"; do
@@ -58,6 +103,10 @@ for sides in "rcm rcm" "rcm intree" "intree rcm"; do
 	expect "ucmatose: client $1, server $2" tried "$1" "$2" ucmatose "-b 10.0.0.1" "-s 10.0.0.1"
 	expect "ucmatose, IPv6: client $1, server $2" tried "$1" "$2" ucmatose \
 		"-f ip6 -b fd00::1" "-f ip6 -s fd00::1"
+	for address in 10.0.0.1 fd00::1; do
+		expect "rping $address: client $1, server $2" tried "$1" "$2" rping \
+			"-s -a $address -C 10 -V" "-c -a $address -C 10 -V"
+	done
 	expect "rstream: client $1, server $2" tried "$1" "$2" rstream \
 		"-b 10.0.0.1 -I 10 -C 10 -S 1000 -T v" "-s 10.0.0.1 -I 10 -C 10 -S 1000 -T v"
 done

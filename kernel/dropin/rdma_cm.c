@@ -271,7 +271,12 @@ struct iw_cm_id *rdma_iw_cm_id(struct rdma_cm_id *id)
 EXPORT_SYMBOL(rdma_iw_cm_id);
 
 #ifdef RCM_HAS_RES_TO_ID
-/* Identifiers of rcm are in no resource list, so no entry is one's. */
+/**
+ * rdma_res_to_id - identifier of a resource list's entry
+ * @res: entry
+ *
+ * Return: %NULL: identifiers of rcm are in no such list.
+ */
 struct rdma_cm_id *rdma_res_to_id(struct rdma_restrack_entry *res)
 {
 	return NULL;
@@ -288,7 +293,14 @@ EXPORT_SYMBOL(rdma_restrict_node_type);
 #endif
 
 #ifdef RCM_HAS_RESOLVE_IB_SERVICE
-/* Service records are kept by a subnet manager, which RoCE does not have. */
+/**
+ * rdma_resolve_ib_service - look up a service by name
+ * @id: identifier
+ * @ibs: name or number of the service
+ *
+ * Return: -EOPNOTSUPP: service records are kept by a subnet manager, which
+ * RoCE does not have.
+ */
 int rdma_resolve_ib_service(struct rdma_cm_id *id,
 			    struct rdma_ucm_ib_service *ibs)
 {

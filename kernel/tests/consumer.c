@@ -100,7 +100,10 @@ int end_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		ret = go_on(end, event);
 	if (event->event == end->die_on) {
 		if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
-			end_release(end);
+			if (end->keeps_qp)
+				end->orphan = id->qp;
+			else
+				end_release(end);
 			end->id = NULL;
 		}
 		ret = -1;
@@ -153,7 +156,10 @@ void end_release(struct end *end)
 {
 	if (!end->pd)
 		return;
-	rcm_destroy_qp(end->id);
+	if (end->orphan)
+		ib_destroy_qp(end->orphan);
+	else
+		rcm_destroy_qp(end->id);
 	ib_dma_unmap_single(end->pd->device, end->dma, BYTES,
 			    DMA_BIDIRECTIONAL);
 	ib_free_cq(end->cq);
@@ -175,6 +181,8 @@ void end_destroy(struct end *end)
 	/* One that destroyed its identifier may be about to return. */
 	while (atomic_read(&end->inside))
 		msleep(20);
+	if (end->orphan)
+		end_release(end);
 	KUNIT_EXPECT_EQ_MSG(end->test, atomic_read(&end->faults), 0,
 			    "a handler ran twice at once, or in its own call");
 }
@@ -391,7 +399,8 @@ int shell(const char *command)
 	return call_usermodehelper(sh, arguments, environment, UMH_WAIT_PROC);
 }
 
-kunit_test_suites(&rcm_consumer_suite, &rcm_consumer_life_suite);
+kunit_test_suites(&rcm_consumer_suite, &rcm_consumer_life_suite,
+		  &rcm_consumer_iw_suite);
 
 MODULE_DESCRIPTION("A kernel consumer, to test rcm");
 MODULE_LICENSE("GPL");

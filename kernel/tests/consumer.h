@@ -46,6 +46,8 @@ enum habit {
  * @habit: what it does by itself
  * @qp: makes a queue pair
  * @die_on: event at which the handler returns -1, or NONE
+ * @keeps_qp: the queue pair stays then, until end_destroy()
+ * @orphan: that queue pair
  * @pause_on: event at which the handler waits for @go, or NONE
  * @paused: it does
  * @go: it may go on
@@ -66,6 +68,8 @@ struct end {
 	enum habit habit;
 	bool qp;
 	int die_on;
+	bool keeps_qp;
+	struct ib_qp *orphan;
 	int pause_on;
 	struct completion paused;
 	struct completion go;
@@ -115,9 +119,11 @@ int shell(const char *command);
 
 extern struct kunit_suite rcm_consumer_suite;
 extern struct kunit_suite rcm_consumer_life_suite;
+extern struct kunit_suite rcm_consumer_iw_suite;
 
 /* Addresses that the rig and consumer.sh set up. */
 #define HERE  0x0a000001 /* 10.0.0.1, rxe0 */
 #define OTHER 0x0a520001 /* 10.82.0.1, xc1 */
+#define IWARP 0x0a530001 /* 10.83.0.1, xi1 */
 
 #endif /* RCM_CONSUMER_H */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2016
 #
-# The unmodified programs. Sourced by apps.sh, which defines
+# The unmodified programs. Sourced by programs.sh, which defines
 #
 #	app NAME SECONDS SERVER CLIENT
 #	one NAME SECONDS COMMAND

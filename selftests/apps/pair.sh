@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# Sourced by apps.sh: a server and a client, each on the manager it is meant
+# Sourced by programs.sh: a server and a client, each on the manager it is meant
 # to be on.
 
 logs=$RUN/apps
@@ -10,14 +10,17 @@ traces=/sys/kernel/tracing/instances
 # What both sides may do is generous: a rig without KVM on a busy host is slow
 patience=3
 
-# Trace events tell which of the managers a program was on
-prepare() {
+mkdir -p "$logs" "$traces"/{rcm,intree}
+
+# trace rcm|intree: trace events tell which of the managers a program was on
+trace() {
 	local event
 
-	mkdir -p "$logs" "$traces"/{rcm,intree}
-	echo 1 >"$traces/rcm/events/rcm/enable"
-	[ -n "$mixed" ] || return
-	echo 1 >"$traces/intree/events/rdma_cma/enable"
+	if [ "$1" = rcm ]; then
+		echo 1 >"$traces/rcm/events/rcm/enable"
+		return
+	fi
+	echo 1 >"$traces/intree/events/rdma_cma/enable" || return
 	# Devices come and go for whoever is loaded
 	for event in cm_add_one cm_remove_one; do
 		echo 0 >"$traces/intree/events/rdma_cma/$event/enable"
@@ -53,7 +56,7 @@ until_idle() {
 	done
 }
 
-# side rcm|intree COMMAND: the command line that puts it there
+# side rcm|intree|dropin COMMAND: the command line that puts it there
 side() {
 	if [ "$1" = rcm ]; then
 		# What rcm-run does, for all programs of a command line
@@ -65,9 +68,9 @@ side() {
 
 # used SERVER-SIDE CLIENT-SIDE: the managers in use were these and no other
 used() {
-	local cm
+	local cm server=${1/dropin/rcm} client=${2/dropin/rcm}
 	for cm in rcm intree; do
-		if [ "$1" = $cm ] || [ "$2" = $cm ]; then
+		if [ "$server" = $cm ] || [ "$client" = $cm ]; then
 			traced $cm || why+=" it was not on $cm;"
 		else
 			! traced $cm || why+=" it was on $cm;"

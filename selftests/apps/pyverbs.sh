@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# Sourced by apps.sh: rdma-core's own Python tests of librdmacm, as the package
-# has them, on both managers. What passes in-tree has to pass on rcm.
+# Sourced by programs.sh: rdma-core's own Python tests of librdmacm, as the package
+# has them, in-tree and on ours. What passes in-tree has to pass on ours.
 
 python=/usr/bin/python3
 
@@ -58,32 +58,48 @@ compare() {
 	local test=$1 theirs=$2 ours name
 
 	name=pyverbs_${test##*.test_}
-	ours=$(awk -v t="$test" '$1 == t { $1 = ""; print substr($0, 2) }' "$logs/pyverbs.rcm")
+	ours=$(awk -v t="$test" '$1 == t { $1 = ""; print substr($0, 2) }' "$logs/pyverbs.$own")
 	ours=${ours:-no result}
 	if [ "$theirs" = ok ] && [ "$ours" != ok ]; then
-		python_tests rcm "$test" >"$logs/$name.log"
+		python_tests $own "$test" >"$logs/$name.log"
 		again=", second try after: $ours"
 		ours=$(outcomes "$logs/$name.log" | cut -d ' ' -f 2-)
 	else
 		again=
 	fi
 	if [ "$ours" = ok ]; then
-		pass "$name rcm-rcm$again"
+		pass "$name $own-$own$again"
 	elif [ "$theirs" = ok ]; then
-		fail "$name rcm-rcm: ${ours:-no result}, ok in-tree"
+		fail "$name $own-$own: ${ours:-no result}, ok in-tree"
 		tail -n 40 "$logs/$name.log" | sed 's/^/#   /'
 	else
-		skip "$name rcm-rcm: $ours, in-tree $theirs"
+		skip "$name $own-$own: $ours, in-tree $theirs"
 	fi
 }
 
+# pyverbs_on SIDE MODULE...
+pyverbs_on() {
+	local side=$1
+
+	shift
+	echo "rcm-rig: begin apps/pyverbs" >/dev/kmsg
+	echo | tee "$traces/rcm/trace" >"$traces/intree/trace"
+	python_tests "$side" "$@" >"$logs/pyverbs.$side.log"
+	why=
+	used "$side" "$side"
+	[ -z "$why" ] || fail "pyverbs $side-$side:$why"
+	outcomes "$logs/pyverbs.$side.log" >"$logs/pyverbs.$side"
+	echo "# pyverbs, ${*#tests.} on $side: $(count "$logs/pyverbs.$side")"
+	tell "pyverbs on $side: $(count "$logs/pyverbs.$side")"
+}
+
 pyverbs() {
-	local lacks modules side test result
+	local lacks modules test result
 
 	wanted pyverbs || return
 	lacks=$(NEED="$python /usr/lib/python3/dist-packages/pyverbs $PYVERBS_TESTS" missing)
-	if [ -n "$lacks" ] || [ -z "$PYVERBS_TESTS" ] || [ -z "$mixed" ]; then
-		skip "pyverbs rcm-rcm: ${lacks:-python3-pyverbs or rdma_ucm} is not installed"
+	if [ -n "$lacks" ] || [ -z "$PYVERBS_TESTS" ] || [ -z "$intree" ]; then
+		skip "pyverbs $own-$own: ${lacks:-python3-pyverbs or rdma_ucm} is not installed"
 		return
 	fi
 	mkdir "$RUN/python"
@@ -91,17 +107,8 @@ pyverbs() {
 	find "$RUN/python" -name '*.gz' -exec gunzip {} +
 	mapfile -t modules < <(cd "$RUN/python" && find tests -name 'test_*rdmacm*.py' |
 		sed 's,/,.,; s,\.py$,,' | sort)
-	for side in intree rcm; do
-		echo "rcm-rig: begin apps/pyverbs" >/dev/kmsg
-		echo | tee "$traces/rcm/trace" >"$traces/intree/trace"
-		python_tests $side "${modules[@]}" >"$logs/pyverbs.$side.log"
-		why=
-		used $side $side
-		[ -z "$why" ] || fail "pyverbs $side-$side:$why"
-		outcomes "$logs/pyverbs.$side.log" >"$logs/pyverbs.$side"
-		echo "# pyverbs, ${modules[*]#tests.} on $side: $(count "$logs/pyverbs.$side")"
-		tell "pyverbs on $side: $(count "$logs/pyverbs.$side")"
-	done
+	on_intree pyverbs_on intree "${modules[@]}"
+	pyverbs_on $own "${modules[@]}"
 	if ! grep -q ' ok$' "$logs/pyverbs.intree"; then
 		fail "pyverbs intree-intree: no test passes"
 		tail -n 20 "$logs/pyverbs.intree.log" | sed 's/^/#   /'

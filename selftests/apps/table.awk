@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Makes a table of what apps.sh printed: a line for each program, a column for
-# each pair of managers. "again" is "ok" with a second try. Below it the counts
-# that pyverbs.sh printed.
+# Makes a table of what programs.sh printed: a line for each program, a column
+# for each pair of managers that one of them ran on. "again" is "ok" with a
+# second try. Below it the counts that pyverbs.sh printed.
 
 /^# pyverbs, / {
 	counts = counts "  " substr($0, 3) "\n"
@@ -13,8 +13,12 @@ $1 == "ok" || $1 == "not" {
 	name = $(field + 1)
 	pair = $(field + 2)
 	sub(/[:,]$/, "", pair)
-	if ($field != "-" || pair !~ /^(rcm|intree)-(rcm|intree)$/)
+	if ($field != "-" || pair !~ /^(rcm|intree|dropin)-(rcm|intree|dropin)$/)
 		next
+	if (!(pair in column)) {
+		column[pair] = ++columns
+		pairs[columns] = pair
+	}
 	if (!(name in known)) {
 		known[name] = 1
 		names[++n] = name
@@ -27,16 +31,23 @@ $1 == "ok" || $1 == "not" {
 		result[name, pair] = /, second try after/ ? "again" : "ok"
 }
 
-function row(name, a, b, c) {
-	printf "  %-48s %-8s %-10s %s\n", name, a, b, c
+# row NAME: of cell[1...]
+function row(name,	j)
+{
+	printf "  %-48s", name
+	for (j = 1; j <= columns; j++)
+		printf " %-*s", j == columns ? 0 : length(pairs[j]) + 1, cell[j]
+	print ""
 }
 
 END {
 	if (!n)
 		exit
-	row("server-client:", "rcm-rcm", "rcm-intree", "intree-rcm")
+	for (j = 1; j <= columns; j++)
+		cell[j] = pairs[j]
+	row("server-client:")
 	for (i = 1; i <= n; i++) {
-		for (j = split("rcm-rcm rcm-intree intree-rcm", pairs); j; j--) {
+		for (j = 1; j <= columns; j++) {
 			cell[j] = result[names[i], pairs[j]]
 			if (cell[j] == "")
 				cell[j] = "-"
@@ -44,9 +55,13 @@ END {
 			seconds[j] += cell[j] == "again"
 			all[j] += cell[j] != "-" && cell[j] != "skip"
 		}
-		row(names[i], cell[1], cell[2], cell[3])
+		row(names[i])
 	}
-	row("passed", sum[1] "/" all[1], sum[2] "/" all[2], sum[3] "/" all[3])
-	row("of these with a second try (again)", seconds[1] + 0, seconds[2] + 0, seconds[3] + 0)
+	for (j = 1; j <= columns; j++)
+		cell[j] = sum[j] "/" all[j]
+	row("passed")
+	for (j = 1; j <= columns; j++)
+		cell[j] = seconds[j]
+	row("of these with a second try (again)")
 	printf "%s", counts
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# Sourced by apps.sh: two RDMA devices of this host with a wire between them.
+# Sourced by programs.sh: two RDMA devices of this host with a wire between them.
 
 # veth_route FAMILY NEAR FAR: what is for FAR leaves by v0, for NEAR by v1. Only
 # what came in by one of them is local.

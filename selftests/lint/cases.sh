@@ -18,6 +18,8 @@ complain() {
 file() {
 	case $1 in
 	*_test)	echo "kernel/tests/$1.c" ;;
+	each_transport)
+		echo "selftests/$1.h" ;;
 	*)	echo "selftests/$1.c" ;;
 	esac
 }
@@ -37,8 +39,8 @@ while IFS='|' read -r number name; do
 	fi
 done <<<"$named"
 
-for f in selftests/*.c kernel/tests/*.c; do
-	name=$(basename "$f" .c)
+for f in selftests/*.c selftests/each_transport.h kernel/tests/*.c; do
+	name=$(basename "${f%.[ch]}")
 	for number in $(grep -oE '\bC[0-9]{2}(_|\b)|_C[0-9]{2}_' "$f" | tr -d _ | sort -u); do
 		grep -qx "$number|$name" <<<"$named" || complain "$number: $f is not named"
 	done

@@ -65,12 +65,21 @@ build() {
 	! grep -E "build/lint/$release/[^ ]*: (warning|error)|^WARNING: modpost" "$out/$name.build"
 }
 
+# Both modules; the drop-in has to have the versions of the kernel's symbols
 w1_vm() {
-	build w1_vm "$vm"
+	build w1_vm "$vm" dropin
 }
 
 w1_uml() {
-	build w1_uml "$uml"
+	build w1_uml "$uml" dropin
+}
+
+# The modules that w1_vm built, against the list in Documentation/porting.md
+exports() {
+	local built=build/lint/$(ls "$vm/lib/modules")
+
+	selftests/lint/exports.sh "$built/Module.symvers" "$built/kernel/dropin/Module.symvers" \
+		"$vm/build/scripts/kernel-doc"
 }
 
 w1_lib() {
@@ -161,7 +170,7 @@ state_doc() {
 }
 
 checks=(spdx version_checks kbuild_complete state_doc api_table case_table shell_syntax man_pages
-	checkpatch clang_format cppcheck w1_lib abi w1_vm sparse)
+	checkpatch clang_format cppcheck w1_lib abi w1_vm exports sparse)
 [ -z "$uml" ] || checks+=(w1_uml)
 
 echo "1..${#checks[@]}"

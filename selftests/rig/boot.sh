@@ -1,10 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# boot.sh uml|vm KERNEL OUT SECONDS: boot a kernel (a directory that
+# boot.sh uml|vm|vms KERNEL OUT SECONDS: boot a kernel (a directory that
 # uml-kernel.sh or vm-kernel.sh printed) with the host's file system as its
 # read-only root, OUT writable at /mnt, and guest-init.sh as its first program.
 # Killed after SECONDS. The console goes to stdout.
+#
+# MACHINE=1|2  for vms: which of the two. The wire between them is the socket
+#              "wire" in the current directory, which the second one makes
 
 . "$(dirname "$0")/lib.sh"
 rig=$1 kernel=$2 out=$3 seconds=$4
@@ -21,9 +24,17 @@ uml)
 		rootfstype=hostfs rootflags=/ ro init="$init" rcm_out="$out" \
 		con=null con0=fd:0,fd:1 quiet panic=-1 log_buf_len=4M kmemleak="${KMEMLEAK:-on}" \
 		</dev/null ;;
-vm)
+vm|vms)
+	net=(-nic none)
+	if [ "$rig" = vms ]; then
+		server=off
+		[ "$MACHINE" = 1 ] || server=on
+		net=(-netdev "stream,id=wire,server=$server,addr.type=unix,addr.path=wire"
+			-device "virtio-net-pci,netdev=wire,mac=52:54:00:00:00:0$MACHINE,romfile=")
+	fi
 	exec timeout -s KILL "$seconds" qemu-system-x86_64 -accel "${ACCEL:-tcg,thread=multi}" -cpu "${CPU:-max}" \
-		-m "${MEM:-2G}" -smp "${SMP:-2}" ${PREALLOC:+-mem-prealloc} ${ICOUNT:+-icount "$ICOUNT"} -nographic -no-reboot -nic none \
+		-m "${MEM:-2G}" -smp "${SMP:-2}" ${PREALLOC:+-mem-prealloc} ${ICOUNT:+-icount "$ICOUNT"} \
+		-nographic -no-reboot "${net[@]}" \
 		-kernel "$kernel/vmlinuz" -initrd "$kernel/initrd" \
 		-append "console=ttyS0 panic=-1 quiet mitigations=off log_buf_len=4M rcm_init=$init ${APPEND:-}" \
 		-fsdev local,id=root,path=/,security_model=none,readonly=on,multidevs=remap \
@@ -31,5 +42,5 @@ vm)
 		-fsdev local,id=out,path="$out",security_model=none,multidevs=remap \
 		-device virtio-9p-pci,fsdev=out,mount_tag=out </dev/null ;;
 *)
-	die "usage: boot.sh uml|vm KERNEL OUT SECONDS" ;;
+	die "usage: boot.sh uml|vm|vms KERNEL OUT SECONDS" ;;
 esac

@@ -5,10 +5,11 @@
 # N skipped, N s", above it a table of what ran where; the exit status matches.
 # A part is one of
 #   lint
-#   uml, vm         every test of that rig on its usual kernel
+#   uml, vm, vms    every test of that rig on its usual kernel
 #   uml:7.x, vm:6.12    the same on another kernel, as run.sh has it
 #   smoke:RIG       a few of them
 #   apps            unmodified programs, in the VM
+#   apps-dropin     the same on the distribution's librdmacm, over the drop-in
 #   all             the lot, and a few tests on the other kernels; or, with
 #                   KERNELS="6.1 6.12 7.x", every test on each of these
 #
@@ -104,22 +105,22 @@ rig() {
 	row "$out" "${rig%%:*}" "$suite" "$start"
 }
 
-# Unmodified programs, in the VM. What is not installed and cannot be is
-# skipped there, by its name.
+# apps OUT SCRIPT: unmodified programs, in the VM. What is not installed and
+# cannot be is skipped there, by its name.
 apps() {
-	local out=$1 dir=$TOP/selftests/apps pyverbs start=$SECONDS
+	local out=$1 script=$2 dir=$TOP/selftests/apps pyverbs start=$SECONDS
 	"$RIG_DIR/packages.sh" apps >&2
 	pyverbs=$("$RIG_DIR/pyverbs-tests.sh")
-	if ! PYVERBS_TESTS=$pyverbs RIG_LIMIT=3600 "$RIG_DIR/run.sh" vm "$out" "$dir/apps.sh" {fd}>&-; then
-		broken "$out" apps "$CACHE/log" "could not be built or booted, see above"
+	if ! PYVERBS_TESTS=$pyverbs RIG_LIMIT=3600 "$RIG_DIR/run.sh" vm "$out" "$dir/$script.sh" {fd}>&-; then
+		broken "$out" "$script" "$CACHE/log" "could not be built or booted, see above"
 		return
 	fi
 	{
 		"$RIG_DIR/report.sh" vm "$out"
-		tr -d '\r' <"$out/apps.log" | awk -f "$dir/table.awk"
+		tr -d '\r' <"$out/$script.log" | awk -f "$dir/table.awk"
 	} >"$out/report"
 	cat "$out/report"
-	row "$out" vm apps "$start"
+	row "$out" vm "$script" "$start"
 }
 
 # all: which parts that is
@@ -128,7 +129,7 @@ all() {
 	own=$("$RIG_DIR/vm-kernel.sh") || exit 1
 	own=$(basename "$own" | sed -E 's/^vm-([0-9]+\.[0-9]+).*/\1/')
 	if [ -z "${KERNELS:-}" ]; then
-		printf '%s\n' lint uml vm apps smoke:uml:7.x
+		printf '%s\n' lint uml vm vms apps smoke:uml:7.x
 		[ "$own" = 6.12 ] || echo smoke:vm:6.12
 		return
 	fi
@@ -136,7 +137,7 @@ all() {
 	for kernel in $KERNELS; do
 		[ "$kernel" != 6.12 ] || echo uml
 		case $kernel in
-		"$own")	printf '%s\n' vm apps ;;
+		"$own")	printf '%s\n' vm vms apps apps-dropin ;;
 		6.12)	echo vm:6.12 ;;
 		7.x)	echo uml:7.x ;;
 		*)	die "KERNELS: '$kernel' is none of $own 6.12 7.x" ;;
@@ -149,9 +150,9 @@ for part; do
 	case ${part#smoke:} in
 	all)	everything=$(all) || exit 1
 		mapfile -t -O ${#parts[@]} parts <<<"$everything" ;;
-	lint|apps|uml|uml:7.x|vm|vm:6.12)
+	lint|apps|apps-dropin|uml|uml:7.x|vm|vm:6.12|vms)
 		parts+=("$part") ;;
-	*)	die "check.sh: unknown part '$part' (lint uml vm apps uml:7.x vm:6.12 smoke:RIG all)" ;;
+	*)	die "check.sh: unknown part '$part' (lint uml vm vms apps apps-dropin uml:7.x vm:6.12 smoke:RIG all)" ;;
 	esac
 done
 
@@ -177,7 +178,7 @@ one() {
 	rm -rf "$out"
 	case $1 in
 	lint)	lint "$out" ;;
-	apps)	apps "$out" ;;
+	apps*)	apps "$out" "$1" ;;
 	smoke:*)
 		T=$smoke rig "$out" "${1#smoke:}" smoke ;;
 	*)	rig "$out" "$1" $suite ;;
@@ -193,11 +194,13 @@ lane() {
 }
 
 # UML has one processor, and much of any test is waiting: what runs on the host
-# and in UML goes beside what runs in the VM.
-here=() there=()
+# and in UML goes beside what runs in the VM. Two VMs that talk to each other
+# need both processors: Soft-RoCE does not always survive that an answer is late.
+here=() there=() alone=()
 for part in "${parts[@]}"; do
 	case $part in
 	lint|*uml*)	here+=("$part") ;;
+	vms)		alone+=("$part") ;;
 	*)		there+=("$part") ;;
 	esac
 done
@@ -210,6 +213,7 @@ trap 'kill -TERM -- "-$beside"; exit 130' INT TERM HUP
 lane "${there[@]}"
 wait
 trap - INT TERM HUP
+lane "${alone[@]}"
 
 passed=0 failed=0 skipped=0 failures=() matrix=()
 for part in "${parts[@]}"; do
@@ -219,7 +223,7 @@ for part in "${parts[@]}"; do
 	read -r p f s <"$out/counts"
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	read -r kernel rig suite seconds <"$out/row"
-	matrix+=("$(printf '%-26s %-5s %-7s %7s %7s %7s %6s s' \
+	matrix+=("$(printf '%-26s %-5s %-11s %7s %7s %7s %6s s' \
 		"$kernel" "$rig" "$suite" "$p" "$f" "$s" "$seconds")")
 	while read -r line; do
 		failures+=("$line")
@@ -230,7 +234,7 @@ if [ ${#failures[@]} -gt 0 ]; then
 	printf '\nFailed:\n'
 	printf '  %s\n' "${failures[@]}"
 fi
-printf '\n%-26s %-5s %-7s %7s %7s %7s %8s\n' kernel rig suite passed failed skipped time
+printf '\n%-26s %-5s %-11s %7s %7s %7s %8s\n' kernel rig suite passed failed skipped time
 printf '%s\n' "${matrix[@]}"
 echo
 echo "$passed passed, $failed failed, $skipped skipped, $SECONDS s"

@@ -18,7 +18,7 @@ if [ -n "$out" ]; then
 else
 	mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 out /mnt
 fi
-# RIG KEEP TOP KERNEL DROPIN TOOLS RCM_KO RCM_TEST_KO RCM_LIB TESTS_DIR KSELFTEST_DIR
+# RIG MACHINE KEEP TOP KERNEL DROPIN TOOLS RCM_KO RCM_TEST_KO RCM_LIB TESTS_DIR KSELFTEST_DIR
 # PYVERBS_TESTS T
 . /mnt/job || { echo "rcm: no /mnt/job"; busybox poweroff -f; }
 
@@ -78,16 +78,22 @@ now() {
 }
 
 setup() {
-	local m
+	local m dev
 	for m in dummy veth ib_core ib_cm iw_cm ib_uverbs rdma_rxe; do
 		modprobe $m || echo "not ok - modprobe $m"
 	done
 	ip link set lo up
-	ip link add d0 type dummy
-	ip address add 10.0.0.1/24 dev d0
-	ip address add fd00::1/64 dev d0 nodad
-	ip link set d0 up
-	rdma link add rxe0 type rxe netdev d0
+	if [ "$RIG" = vms ]; then
+		dev=eth0
+		modprobe virtio_net
+	else
+		dev=d0
+		ip link add d0 type dummy
+	fi
+	ip address add 10.0.0."$MACHINE"/24 dev $dev
+	ip address add fd00::"$MACHINE"/64 dev $dev nodad
+	ip link set $dev up
+	rdma link add rxe0 type rxe netdev $dev
 	rdma link show rxe0/1
 }
 
@@ -126,6 +132,7 @@ echo "rcm-rig: ready, $(uname -r)"
 while read -r name seconds path; do
 	one "$name" "$seconds" "$path"
 done </mnt/tests
+[ "$RIG/$MACHINE" != vms/1 ] || "$RIG_DIR/far.sh" end
 
 # What the tests left behind: the module must go, memory must be freed, the
 # kernel must not have complained.

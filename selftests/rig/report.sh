@@ -96,4 +96,12 @@ else
 	account kernel-log "$log" 0 1 0 "" "$(printf '%s\n' "$found" | head -n 1)"
 	printf '%s\n' "$found" | sed -n '2,15p' | sed 's/^/       /'
 fi
+
+# The second of two machines
+if [ -d "$out/peer" ]; then
+	"$RIG_DIR/report.sh" peer "$out/peer"
+	read -r p f s <"$out/peer/counts"
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	cat "$out/peer/failures" >>"$out/failures"
+fi
 echo "$passed $failed $skipped" >"$out/counts"

@@ -1,20 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# run.sh uml|vm[:SERIES] OUT TEST...: boot a rig with rcm.ko loaded, run the
+# run.sh uml|vm|vms[:SERIES] OUT TEST...: boot a rig with rcm.ko loaded, run the
 # given programs in it one after the other and leave everything in the
 # directory OUT; report.sh OUT says what it means. SERIES is another kernel
 # than the rig's usual one, as uml-kernel.sh and vm-kernel.sh have them.
 #
+# vms is two VMs with a wire between them. The programs run in the first; the
+# second has nothing of ours loaded and does what far.sh asks of it. What it
+# leaves is in OUT/peer.
+#
 # RCM_KO=FILE  load this module instead of building ours (none: no module)
 
 . "$(dirname "$0")/lib.sh"
-[ $# -ge 3 ] || die "usage: run.sh uml|vm[:SERIES] OUT TEST..."
+[ $# -ge 3 ] || die "usage: run.sh uml|vm|vms[:SERIES] OUT TEST..."
 rig=${1%%:*} series=${1#"${1%%:*}"} out=$2
 shift 2
 
 "$RIG_DIR/packages.sh" guest >&2 || exit 1
-kernel=$("$RIG_DIR/$rig-kernel.sh" ${series:+"${series#:}"}) || exit 1
+kernel=$("$RIG_DIR/${rig/vms/vm}-kernel.sh" ${series:+"${series#:}"}) || exit 1
 source=$("$RIG_DIR/kernel-source.sh") || exit 1
 
 ko=${RCM_KO:-} test_ko=
@@ -71,14 +75,17 @@ case $needs in
 	tools=$("$RIG_DIR/consumer-tools.sh") || exit 1 ;;
 esac
 
-cat >"$out/job" <<X
+# job MACHINE RCM_KO
+job() {
+	cat <<X
 RIG=$rig
+MACHINE=$1
 TOP=$TOP
 KEEP="$keep"
 KERNEL=$kernel
 DROPIN=$dropin
 TOOLS=$tools
-RCM_KO=$ko
+RCM_KO=$2
 RCM_TEST_KO=$test_ko
 RCM_LIB=$TOP/build/user
 TESTS_DIR=$TOP/build/selftests
@@ -86,18 +93,58 @@ KSELFTEST_DIR=$source/selftests
 PYVERBS_TESTS=${PYVERBS_TESTS:-}
 T="${T:-}"
 X
+}
+job 1 "$ko" >"$out/job"
 
 # Booting takes 20 s on an idle machine; a rig that hangs must not hang us
 limit=$((total + 180))
 [ "$limit" -le "${RIG_LIMIT:-3600}" ] || limit=${RIG_LIMIT:-3600}
+
+# stop PID...: UML does not always obey SIGTERM
+stop() {
+	local pid
+	for pid; do
+		pkill -KILL -P "$pid"
+		kill -KILL "$pid" 2>/dev/null
+	done
+}
+
+# Whoever stops us stops the rig
+pid= peer=
+trap 'stop $pid $peer; exit 130' INT TERM HUP
+
+# Two machines together have what a single one has
+boot_peer() {
+	export MEM=${MEM:-1G} SMP=${SMP:-1} MACHINE=1
+	mkdir "$out/peer"
+	job 2 "" >"$out/peer/job"
+	echo "peer $limit $RIG_DIR/peer.sh" >"$out/peer/tests"
+	cd "$out" || exit 1
+	MACHINE=2 "$RIG_DIR/boot.sh" vms "$kernel" "$out/peer" "$limit" >"$out/peer/console" 2>&1 &
+	peer=$!
+	until [ -S wire ] || ! kill -0 $peer; do
+		sleep 0.1
+	done
+}
+
+# The first machine tells the second one to end, if it can
+end_peer() {
+	local end=$((SECONDS + 60))
+	[ -n "$peer" ] || return 0
+	while kill -0 "$peer" 2>/dev/null && [ $SECONDS -lt $end ]; do
+		sleep 0.2
+	done
+	stop "$peer"
+}
+
+[ "$rig" != vms ] || boot_peer
 if [ -n "${VERBOSE:-}" ]; then
 	"$RIG_DIR/boot.sh" "$rig" "$kernel" "$out" "$limit" 2>&1 | tee "$out/console" >&2
+	end_peer
 	exit 0
 fi
 "$RIG_DIR/boot.sh" "$rig" "$kernel" "$out" "$limit" >"$out/console" 2>&1 &
 pid=$!
-# Whoever stops us stops the rig; UML does not always obey SIGTERM
-trap 'pkill -KILL -P "$pid"; kill -KILL "$pid" 2>/dev/null; exit 130' INT TERM HUP
 say "$rig$series: booting $(basename "$kernel")"
 start=$SECONDS shown=0
 # What the guest says of its progress and was not passed on yet
@@ -115,4 +162,5 @@ while kill -0 "$pid" 2>/dev/null; do
 done
 wait "$pid"
 progress
+end_peer
 exit 0

@@ -23,14 +23,17 @@ skip() {
 	echo "ok $tests - $* # SKIP"
 }
 
-# expect TEXT COMMAND...: passes when the command does; its output is diagnosis
+# expect TEXT COMMAND...: passes, and returns 0, when the command does; its
+# output is diagnosis
 expect() {
 	local text=$1
 	shift
-	if "$@" > >(sed 's/^/# /') 2>&1; then
+	# Line by line: what it prints may be late, and must not break ours up
+	if "$@" > >(sed -u 's/^/# /') 2>&1; then
 		pass "$text"
 	else
 		fail "$text"
+		return 1
 	fi
 }
 
