@@ -95,6 +95,7 @@ help:
 	@echo '    VERBOSE=1         with the console of the kernel under test'
 	@echo '  make coverage       the tests on UML, and which lines of kernel/ they run; fails below 90 %'
 	@echo '  make fuzz           a million random ioctls on UML; IOCTLS=NUMBER SEED=NUMBER'
+	@echo '  make bench          both connection managers measured in one VM: table, build/bench/*.csv, plots'
 	@echo '  make lint           checkpatch, sparse, cppcheck, clang-format, W=1, licences'
 	@echo '  make uml-kernel     the UML kernel alone (15 minutes the first time); prints its place'
 	@echo '  make vm-kernel      the VM kernel alone (half a minute the first time)'
@@ -247,6 +248,11 @@ uninstall-dropin:
 
 .PHONY: demo check check-fast check-vm check-apps check-apps-dropin check-debug check-mixed \
 	coverage fuzz lint uml-kernel vm-kernel vmdebug-kernel selftests
+.PHONY: bench bench-program
+bench:
+	@selftests/bench/bench.sh
+bench-program:
+	@$(MAKE) -C selftests ../build/selftests/bench
 demo:
 	@selftests/demo/demo.sh
 check:
@@ -310,7 +316,7 @@ $(foreach s,asan tsan plain,$(eval $(call sanitize_test,$(s))))
 # Trace events are a language of their own
 format_sources = $(filter-out kernel/trace.h,$(filter %.c %.h,$(module_sources)) \
 	$(wildcard user/*.[ch] user/include/*/*.h selftests/*.[ch] selftests/diff/*.[ch] \
-	selftests/fuzz/*.[ch]))
+	selftests/fuzz/*.[ch] selftests/bench/*.[ch] selftests/bench/*/*.[ch]))
 
 .PHONY: format format-check
 format:

@@ -472,9 +472,9 @@ void rcm_id_endpoint(struct rcm_id *priv, struct rcm_endpoint *to)
 {
 	union ib_gid gid;
 
-	memset(to, 0, sizeof(*to));
 	rcm_addr_put_user(&to->src, rcm_src(priv));
 	rcm_addr_put_user(&to->dst, rcm_dst(priv));
+	memset_startat(to, 0, sgid);
 	to->ibdev_index = ~0U;
 	to->ifindex = priv->ifindex;
 	to->state = priv->state;

@@ -20,7 +20,7 @@
 
 #include "rcm_priv.h"
 
-#define RCM_LISTEN_BITS 8
+#define RCM_LISTEN_BITS 13
 
 static struct hlist_head rcm_listeners[1 << RCM_LISTEN_BITS];
 static DEFINE_SPINLOCK(rcm_listeners_lock); /* for writers; readers use RCU */

@@ -92,6 +92,7 @@ unsigned int rcm_file_max_ids(void);
 bool rcm_file_charge(struct rcm_file *file, const struct rcm_user *owner);
 void rcm_file_add(struct rcm_file *file, int count);
 int rcm_file_reserve(struct rcm_file *file, u32 *handle);
+int rcm_file_publish(struct rcm_file *file, struct rcm_uctx *ctx);
 struct rcm_uctx *rcm_uctx_alloc(struct rcm_file *file, u64 uid);
 void rcm_uctx_put(struct rcm_uctx *ctx);
 u32 rcm_uctx_destroy(struct rcm_uctx *ctx);

@@ -74,6 +74,22 @@ int rcm_file_reserve(struct rcm_file *file, u32 *handle)
 }
 
 /**
+ * rcm_file_publish - give an identifier its handle
+ * @file: file
+ * @ctx: identifier, complete; the table takes over a reference
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int rcm_file_publish(struct rcm_file *file, struct rcm_uctx *ctx)
+{
+	/* The handle is written before anybody finds it. */
+	int ret = xa_alloc_cyclic(&file->ids, &ctx->handle, ctx, xa_limit_31b,
+				  &file->next_handle, GFP_KERNEL_ACCOUNT);
+
+	return ret < 0 ? ret : 0;
+}
+
+/**
  * rcm_uctx_alloc - make a file's side of an identifier
  * @file: file that it counts for
  * @uid: the user's number

@@ -53,6 +53,26 @@ struct rcm_file *rcm_uctx_lock_file(struct rcm_uctx *ctx)
 	return file;
 }
 
+/*
+ * So many events stay with their identifier when they were read: what the next
+ * step needs, so that a connection need not allocate anew for each.
+ */
+#define RCM_UEVENT_KEEP 2
+
+static bool rcm_uevent_keep(struct rcm_uctx *ctx, struct rcm_uevent *uevent,
+			    unsigned int limit)
+{
+	struct rcm_file *file = rcm_uctx_lock_file(ctx);
+	bool room = ctx->nr_spare < limit;
+
+	if (room) {
+		list_add(&uevent->node, &ctx->spare);
+		ctx->nr_spare++;
+	}
+	spin_unlock(&file->lock);
+	return room;
+}
+
 /**
  * rcm_uevent_reserve - set memory aside for events
  * @ctx: identifier
@@ -64,17 +84,13 @@ struct rcm_file *rcm_uctx_lock_file(struct rcm_uctx *ctx)
 int rcm_uevent_reserve(struct rcm_uctx *ctx, unsigned int count)
 {
 	struct rcm_uevent *uevent;
-	struct rcm_file *file;
 
 	while (READ_ONCE(ctx->nr_spare) < count) {
-		uevent =
-			kmem_cache_zalloc(rcm_uevent_cache, GFP_KERNEL_ACCOUNT);
+		/* rcm_uevent_fill() writes all of what the user gets. */
+		uevent = kmem_cache_alloc(rcm_uevent_cache, GFP_KERNEL_ACCOUNT);
 		if (!uevent)
 			return -ENOMEM;
-		file = rcm_uctx_lock_file(ctx);
-		list_add(&uevent->node, &ctx->spare);
-		ctx->nr_spare++;
-		spin_unlock(&file->lock);
+		rcm_uevent_keep(ctx, uevent, UINT_MAX);
 	}
 	return 0;
 }
@@ -89,6 +105,7 @@ static struct rcm_uevent *rcm_uevent_take(struct rcm_uctx *ctx)
 	if (uevent) {
 		list_del(&uevent->node);
 		ctx->nr_spare--;
+		uevent->child = NULL;
 	}
 	spin_unlock(&file->lock);
 	return uevent;
@@ -99,6 +116,17 @@ static void rcm_uevent_free(struct rcm_uevent *uevent)
 	if (uevent->ctx)
 		rcm_uctx_put(uevent->ctx);
 	kmem_cache_free(rcm_uevent_cache, uevent);
+}
+
+/* It was read: the memory is for @user's next event. */
+static void rcm_uevent_recycle(struct rcm_uevent *uevent, struct rcm_uctx *user)
+{
+	struct rcm_uctx *ctx = uevent->ctx;
+
+	if (rcm_uevent_keep(user, uevent, RCM_UEVENT_KEEP))
+		rcm_uctx_put(ctx);
+	else
+		rcm_uevent_free(uevent);
 }
 
 /**
@@ -151,6 +179,13 @@ static void rcm_uevent_fill(struct rcm_uevent *uevent, struct rcm_id *priv,
 {
 	struct rcm_event *to = &uevent->event;
 
+	/* The other two are written whole. */
+	static_assert(offsetofend(struct rcm_event, out_conn) ==
+			      offsetof(struct rcm_event, out_endpoint) &&
+		      offsetofend(struct rcm_event, out_endpoint) ==
+			      offsetof(struct rcm_event, out_qp) &&
+		      offsetofend(struct rcm_event, out_qp) == sizeof(*to));
+	memset(to, 0, offsetof(struct rcm_event, out_endpoint));
 	to->out_event = event->event;
 	to->out_status = event->status;
 	if (event->status)
@@ -560,10 +595,11 @@ int rcm_uevent_read(struct rcm_file *file, void __user *arg, u32 size,
 		ret = -EFAULT;
 		goto err_handle;
 	}
+	/* Once it can be found, it can be destroyed. */
+	rcm_uevent_recycle(uevent, child ?: uevent->ctx);
 	if (child)
 		xa_store(&file->ids, child->handle, child, GFP_KERNEL_ACCOUNT);
 	mutex_unlock(&file->reading);
-	rcm_uevent_free(uevent);
 	return 0;
 
 err_handle:

@@ -61,10 +61,9 @@ static struct rcm_uctx *rcm_uctx_create(struct rcm_file *file, u64 uid, u16 ps,
 	/* One reference is the identifier's life, one is the pointer. */
 	ctx->priv = rcm_id_get(priv);
 
-	ret = rcm_file_reserve(file, &ctx->handle);
+	ret = rcm_file_publish(file, ctx);
 	if (ret)
 		goto err_id;
-	xa_store(&file->ids, ctx->handle, ctx, GFP_KERNEL_ACCOUNT);
 	return ctx;
 
 err_id:
@@ -233,11 +232,11 @@ int rcm_cmd_resolve_addr(struct rcm_file *file, void *arg)
 		return ret;
 
 	/* One for the address, one for the route, one for removal. */
-	ret = rcm_uevent_reserve(ctx, 3);
+	follows = resolve->flags & RCM_RESOLVE_BOTH;
+	ret = rcm_uevent_reserve(ctx, follows ? 3 : 2);
 	if (ret)
 		goto out;
-	follows = ctx->priv->route_follows;
-	ctx->priv->route_follows = resolve->flags & RCM_RESOLVE_BOTH;
+	swap(follows, ctx->priv->route_follows);
 	ret = rcm_id_resolve_addr(ctx->priv, &src, &dst, resolve->timeout_ms);
 	/* One that is under way goes on as it was. */
 	if (ret)

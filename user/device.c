@@ -241,13 +241,26 @@ static bool rcm_device_is(int index, __be64 guid, const struct rcm_endpoint *ep)
 	return guid && guid == ep->node_guid;
 }
 
+/*
+ * The kernel hands out all other indices before it gives one a second time, so
+ * a device found by its index is the one that is meant.  Asking whether it is
+ * still there costs more than the command that the endpoint came from.
+ */
+static bool rcm_device_current(struct rcm_device *dev,
+			       const struct rcm_endpoint *ep)
+{
+	if (dev->index >= 0 && ep->ibdev_index != ~0U)
+		return !dev->gone;
+	return rcm_device_usable(dev);
+}
+
 static struct rcm_device *rcm_device_find(const struct rcm_endpoint *ep)
 {
 	struct rcm_device *dev;
 
 	for (dev = rcm_devices; dev; dev = dev->next)
 		if (rcm_device_is(dev->index, dev->guid, ep) &&
-		    rcm_device_usable(dev))
+		    rcm_device_current(dev, ep))
 			return dev;
 	return NULL;
 }

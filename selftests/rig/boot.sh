@@ -39,8 +39,9 @@ vm|vms|vmdebug)
 		append="root=root rootfstype=9p ro init=$init kmemleak=${KMEMLEAK:-on} \
 rootflags=trans=virtio,version=9p2000.L,msize=262144,cache=loose workqueue.watchdog_thresh=60"
 	fi
-	exec timeout -s KILL "$seconds" qemu-system-x86_64 -accel "${ACCEL:-tcg,thread=multi}" -cpu max \
-		-m "${MEM:-2G}" -smp "${SMP:-2}" -nographic -no-reboot "${net[@]}" "${boot[@]}" \
+	exec timeout -s KILL "$seconds" qemu-system-x86_64 -accel "${ACCEL:-tcg,thread=multi}" -cpu "${CPU:-max}" \
+		-m "${MEM:-2G}" -smp "${SMP:-2}" ${PREALLOC:+-mem-prealloc} ${ICOUNT:+-icount "$ICOUNT"} \
+		-nographic -no-reboot "${net[@]}" "${boot[@]}" \
 		-append "console=ttyS0 panic=-1 quiet log_buf_len=4M $append ${APPEND:-}" \
 		-fsdev local,id=root,path=/,security_model=none,readonly=on,multidevs=remap \
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \

@@ -24,11 +24,13 @@ packages() {
 		echo gcc gcovr ;;
 	sanitize) # sanitize.sh
 		echo gcc valgrind libc6-dbg ;;
+	bench)
+		echo gnuplot-nox ;;
 	lint)
 		echo sparse cppcheck clang-format perl python3 git abigail-tools mandoc \
 			groff-base rdmacm-utils ;;
 	*)
-		die "packages.sh: unknown purpose '$1' (build kernel vm guest apps coverage sanitize lint)" ;;
+		die "packages.sh: unknown purpose '$1' (build kernel vm guest apps coverage sanitize bench lint)" ;;
 	esac
 }
 
