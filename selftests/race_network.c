@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * rigs: uml vmdebug
- * suites: check debug
+ * suites: debug
  * timeout: 600 1800
  *
  * What a host's administrator does to addresses, interfaces and namespaces
