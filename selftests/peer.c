@@ -430,14 +430,13 @@ static void say_anything(struct cm_peer *peer, __u32 ours, __u32 theirs)
 
 TEST_F_TIMEOUT(peer, noise_is_no_harm, 200)
 {
-	const char *count = getenv("RCM_NOISE");
+	const char *count = getenv("RCM_NOISE"), *text = getenv("SEED");
 	int i, n = count ? atoi(count) : 2000;
 	int server, client, other = open_rcm(0);
 	struct rcm_event event;
 
-	seed = getenv("RCM_SEED") ? strtoul(getenv("RCM_SEED"), NULL, 0) :
-				    (__u32)now_ms();
-	printf("# RCM_SEED=%u, %d messages\n", seed, n);
+	seed = text ? strtoul(text, NULL, 0) : 1;
+	printf("# SEED=%u, %d messages\n", seed, n);
 	CONNECTED(server);
 	client = ready_to_connect(other, CM_PEER, PORT);
 	ASSERT_LT(0, client);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * rigs: uml vmdebug
- * suites: check debug
+ * suites: debug
  * timeout: 300 900
  *
  * The module goes as soon as its last user has gone, whatever that left
