@@ -28,6 +28,12 @@ static void del_siw(void)
 	sh("{ rdma link del " DEV "; ip link del " LINK "; } 2>/dev/null");
 }
 
+/* Each test is a process of its own, which ends without this. */
+__attribute__((destructor)) static void after_the_last_test(void)
+{
+	del_siw();
+}
+
 static int add_siw(void)
 {
 	int ret;
@@ -559,15 +565,4 @@ TEST_F(iw, a_wildcard_listener_takes_a_device_that_comes_later)
 	EXPECT_EQ(any, (int)self->event.out_handle);
 }
 
-/* Each test is a process of its own; the device goes after the last one. */
-#define main run_all
 TEST_HARNESS_MAIN
-#undef main
-
-int main(int argc, char **argv)
-{
-	int ret = run_all(argc, argv);
-
-	del_siw();
-	return ret;
-}
