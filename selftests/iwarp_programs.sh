@@ -6,26 +6,30 @@
 # The rig's network with siw instead of Soft-RoCE on it: unmodified programs
 # between rcm and the in-tree connection manager. Debian's kernel has no siw.
 #
-# siw has faults that show on either manager. siw_connect() sends the
-# request first and arms its timer afterwards: when the peer is quick it has
-# none of its four work items left and says ENOMEM. siw_accept() answers first
-# and asks to be told of data afterwards: what the peer sends in between lies in
-# the socket and both wait for ever. It says CONNECT_ERROR with EINVAL when the
-# connection goes while it waits for the peer's answer; what makes it go, when the
-# peer is quick, is not known. Seldom a program does not end and nothing lies
-# there; why is not known either. It is tried again when, and only when, one of
-# these is seen: another error, or wrong data, fails at once. When it is the only
-# thing that is seen, six times, the pair is skipped and says so.
+# siw has faults that show on either manager, all when the peer is quick.
+# siw_connect() sends the request first and arms its timer afterwards: by then it
+# may have none of its four work items left, and says ENOMEM. siw_accept() answers
+# first and asks to be told of data afterwards: what the peer sends in between lies
+# in the socket and both wait for ever. siw_recv_mpa_rr() takes data that came
+# right behind the peer's answer for a part of it, and says CONNECT_ERROR with
+# EINVAL; ucmatose and rsockets send first from the side that accepted. So the
+# network passes one packet every 40 ms. On a machine that is slower than that a
+# pair is tried again when, and only when, one of these is seen: another error, or
+# wrong data, fails at once. When they are all that is seen, six times, the pair is
+# skipped and says so.
 
 . "$RIG_DIR/tap.sh"
 
 use_siw() {
 	modprobe siw && echo 'driver siw' >/etc/libibverbs.d/siw.driver &&
-		rdma link del rxe0 && rdma link add siw0 type siw netdev d0
+		rdma link del rxe0 && rdma link add siw0 type siw netdev d0 &&
+		modprobe sch_netem &&
+		tc qdisc add dev lo root netem delay 1ms slot 40ms packets 1
 }
 
 use_rxe() {
-	rdma link del siw0 && modprobe -r siw && rdma link add rxe0 type rxe netdev d0
+	tc qdisc del dev lo root && modprobe -r sch_netem &&
+		rdma link del siw0 && modprobe -r siw && rdma link add rxe0 type rxe netdev d0
 }
 
 # unread: there is data in a TCP connection
@@ -74,12 +78,9 @@ pair() {
 		echo "client: exit status $rc"
 		! grep -q 'connect.*: Cannot allocate memory' "$RUN/client" ||
 			fault="siw could not arm its timer"
-		! grep -q 'CONNECT_ERROR, error: -22' "$RUN/client" ||
-			fault="siw lost the connection while it waited for the answer"
-		if [ $rc -eq 124 ]; then
-			fault="no end"
-			cat /proc/net/tcp /proc/net/tcp6
-		fi
+		! grep -qE 'CONNECT_ERROR, error: -22|rpoll: Invalid argument' "$RUN/client" ||
+			fault="siw took data for a part of the answer"
+		[ $rc -ne 124 ] || cat /proc/net/tcp /proc/net/tcp6
 		kill ${pids#* }
 		wait ${pids#* }
 	fi
@@ -88,19 +89,16 @@ pair() {
 }
 
 # tried CLIENT SERVER NAME SERVER-ARGUMENTS CLIENT-ARGUMENTS: 2 when each try
-# ended by a fault that is known to be siw's
+# ended by a fault of siw
 tried() {
-	local try known=2
+	local try
 
 	for try in 1 2 3 4 5 6; do
 		! pair "$@" || return 0
 		[ -n "$fault" ] || return 1
 		echo "try $try failed: $fault"
-		case $fault in
-		"no end"|*"lost the connection"*) known=1 ;;
-		esac
 	done
-	return $known
+	return 2
 }
 
 # both TEXT CLIENT SERVER ...: as tried
@@ -130,8 +128,8 @@ for sides in "rcm rcm" "rcm intree" "intree rcm"; do
 		both "rping $address" "$1" "$2" rping "-s -a $address -C 10 -V" \
 			"-c -a $address -C 10 -V"
 	done
-	both rstream "$1" "$2" rstream "-b 10.0.0.1 -I 10 -C 10 -S 1000 -T v" \
-		"-s 10.0.0.1 -I 10 -C 10 -S 1000 -T v"
+	both rstream "$1" "$2" rstream "-b 10.0.0.1 -I 5 -C 5 -S 1000 -T v" \
+		"-s 10.0.0.1 -I 5 -C 5 -S 1000 -T v"
 done
 expect "lib_ports, the same as on RoCE" eval "(on rcm timeout 120 $TESTS_DIR/lib_ports)"
 expect "no identifier and no port is left" left_behind
