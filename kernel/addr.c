@@ -11,6 +11,7 @@
 #include <linux/inetdevice.h>
 #include <linux/jhash.h>
 #include <linux/netdevice.h>
+#include <linux/slab.h>
 #include <net/addrconf.h>
 #include <net/arp.h>
 #include <net/ip6_route.h>
@@ -122,7 +123,7 @@ bool rcm_addr_may_talk(struct net *net, const union rcm_addr *local,
 }
 
 /* Link address of @daddr over @dst; -ENODATA when it has to be waited for. */
-static int rcm_neigh_lookup(struct rcm_addr_req *req, struct dst_entry *dst,
+static int rcm_neigh_lookup(struct rcm_addr_query *query, struct dst_entry *dst,
 			    const void *daddr)
 {
 	struct neighbour *neigh;
@@ -136,11 +137,11 @@ static int rcm_neigh_lookup(struct rcm_addr_req *req, struct dst_entry *dst,
 	read_lock_bh(&neigh->lock);
 	valid = neigh->nud_state & NUD_VALID;
 	if (valid)
-		ether_addr_copy(req->result.dmac, neigh->ha);
+		ether_addr_copy(query->result.dmac, neigh->ha);
 	read_unlock_bh(&neigh->lock);
 
 	if (!valid) {
-		req->hash = rcm_neigh_hash(neigh);
+		query->hash = rcm_neigh_hash(neigh);
 		neigh_event_send(neigh, NULL);
 	}
 	neigh_release(neigh);
@@ -152,7 +153,7 @@ static int rcm_neigh_lookup(struct rcm_addr_req *req, struct dst_entry *dst,
  * loopback interface, which has no RDMA device: use the interface that holds
  * the address, and let it talk to itself.
  */
-static int rcm_addr_by_dst(struct rcm_addr_req *req, struct dst_entry *dst,
+static int rcm_addr_by_dst(struct rcm_addr_query *query, struct dst_entry *dst,
 			   const void *daddr)
 {
 	struct net_device *dev;
@@ -161,87 +162,87 @@ static int rcm_addr_by_dst(struct rcm_addr_req *req, struct dst_entry *dst,
 	rcu_read_lock();
 	dev = dst->dev;
 	if (dev->flags & IFF_LOOPBACK) {
-		dev = rcm_addr_local_dev_rcu(req->net, &req->dst);
+		dev = rcm_addr_local_dev_rcu(query->net, &query->dst);
 		if (!dev) {
 			ret = -ENODEV;
 			goto out;
 		}
-		ether_addr_copy(req->result.dmac, dev->dev_addr);
-		req->result.ifindex = dev->ifindex;
+		ether_addr_copy(query->result.dmac, dev->dev_addr);
+		query->result.ifindex = dev->ifindex;
 		goto out;
 	}
-	req->result.ifindex = dev->ifindex;
+	query->result.ifindex = dev->ifindex;
 	rcu_read_unlock();
 
-	return rcm_neigh_lookup(req, dst, daddr);
+	return rcm_neigh_lookup(query, dst, daddr);
 out:
 	rcu_read_unlock();
 	return ret;
 }
 
-static int rcm_addr_try4(struct rcm_addr_req *req)
+static int rcm_addr_try4(struct rcm_addr_query *query)
 {
 	struct flowi4 fl4 = {
-		.daddr = req->dst.sin.sin_addr.s_addr,
-		.saddr = req->src.sin.sin_addr.s_addr,
-		.flowi4_oif = req->oif,
+		.daddr = query->dst.sin.sin_addr.s_addr,
+		.saddr = query->src.sin.sin_addr.s_addr,
+		.flowi4_oif = query->oif,
 	};
 	struct rtable *rt;
 	int ret;
 
-	rt = ip_route_output_key(req->net, &fl4);
+	rt = ip_route_output_key(query->net, &fl4);
 	if (IS_ERR(rt))
 		return PTR_ERR(rt);
 
-	req->result.src.sin.sin_addr.s_addr = fl4.saddr;
-	req->result.hop_limit = ip4_dst_hoplimit(&rt->dst);
-	ret = rcm_addr_by_dst(req, &rt->dst, &fl4.daddr);
+	query->result.src.sin.sin_addr.s_addr = fl4.saddr;
+	query->result.hop_limit = ip4_dst_hoplimit(&rt->dst);
+	ret = rcm_addr_by_dst(query, &rt->dst, &fl4.daddr);
 	ip_rt_put(rt);
 	return ret;
 }
 
-static int rcm_addr_try6(struct rcm_addr_req *req)
+static int rcm_addr_try6(struct rcm_addr_query *query)
 {
 	struct flowi6 fl6 = {
-		.daddr = req->dst.sin6.sin6_addr,
-		.saddr = req->src.sin6.sin6_addr,
-		.flowi6_oif = req->oif,
+		.daddr = query->dst.sin6.sin6_addr,
+		.saddr = query->src.sin6.sin6_addr,
+		.flowi6_oif = query->oif,
 	};
 	struct dst_entry *dst;
 	int ret;
 
-	dst = rcm_ip6_dst_lookup(req->net, &fl6);
+	dst = rcm_ip6_dst_lookup(query->net, &fl6);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
 
-	req->result.src.sin6.sin6_addr = fl6.saddr;
-	if (rcm_addr_is_linklocal(&req->result.src))
-		req->result.src.sin6.sin6_scope_id = req->oif;
-	req->result.hop_limit = ip6_dst_hoplimit(dst);
-	ret = rcm_addr_by_dst(req, dst, &fl6.daddr);
+	query->result.src.sin6.sin6_addr = fl6.saddr;
+	if (rcm_addr_is_linklocal(&query->result.src))
+		query->result.src.sin6.sin6_scope_id = query->oif;
+	query->result.hop_limit = ip6_dst_hoplimit(dst);
+	ret = rcm_addr_by_dst(query, dst, &fl6.daddr);
 	dst_release(dst);
 	return ret;
 }
 
 /**
  * rcm_addr_try - translate now, if that is possible
- * @req: request with net, oif, src and dst set
+ * @query: with net, oif, src and dst set
  *
  * Context: process; does not sleep for the network.
- * Return: 0 with req->result set; -ENODATA when the neighbour is not known
+ * Return: 0 with query->result set; -ENODATA when the neighbour is not known
  * and has been asked for; another negative errno when there is no way.
  */
-int rcm_addr_try(struct rcm_addr_req *req)
+int rcm_addr_try(struct rcm_addr_query *query)
 {
-	memset(&req->result, 0, sizeof(req->result));
-	req->result.src.sa.sa_family = req->dst.sa.sa_family;
-	return req->dst.sa.sa_family == AF_INET ? rcm_addr_try4(req) :
-						  rcm_addr_try6(req);
+	memset(&query->result, 0, sizeof(query->result));
+	query->result.src.sa.sa_family = query->dst.sa.sa_family;
+	return query->dst.sa.sa_family == AF_INET ? rcm_addr_try4(query) :
+						  rcm_addr_try6(query);
 }
 
 static void rcm_addr_enqueue(struct rcm_addr_req *req)
 {
-	struct rcm_wait_bucket *bucket = rcm_wait_bucket(req->hash);
+	struct rcm_wait_bucket *bucket = rcm_wait_bucket(req->query.hash);
 
 	spin_lock_bh(&bucket->lock);
 	hlist_add_head(&req->node, &bucket->head);
@@ -250,7 +251,7 @@ static void rcm_addr_enqueue(struct rcm_addr_req *req)
 
 static void rcm_addr_dequeue(struct rcm_addr_req *req)
 {
-	struct rcm_wait_bucket *bucket = rcm_wait_bucket(req->hash);
+	struct rcm_wait_bucket *bucket = rcm_wait_bucket(req->query.hash);
 
 	spin_lock_bh(&bucket->lock);
 	hlist_del_init(&req->node);
@@ -262,19 +263,19 @@ static void rcm_addr_work(struct work_struct *work)
 	struct rcm_addr_req *req =
 		container_of(to_delayed_work(work), struct rcm_addr_req, work);
 	long left = req->deadline - jiffies;
-	u32 hash = req->hash;
+	u32 hash = req->query.hash;
 	int status;
 
 	if (!atomic_read(&req->pending))
 		return;
 
-	status = rcm_addr_try(req);
+	status = rcm_addr_try(&req->query);
 	if (status == -ENODATA && left > 0) {
 		/* The route may lead to another neighbour by now. */
-		if (hash != req->hash) {
-			swap(hash, req->hash);
+		if (hash != req->query.hash) {
+			swap(hash, req->query.hash);
 			rcm_addr_dequeue(req);
-			req->hash = hash;
+			req->query.hash = hash;
 			rcm_addr_enqueue(req);
 		}
 		/* Not mod_: the neighbour may have changed since we looked. */
@@ -283,7 +284,7 @@ static void rcm_addr_work(struct work_struct *work)
 		return;
 	}
 
-	req->hash = hash;
+	req->query.hash = hash;
 	rcm_addr_dequeue(req);
 	/* Nobody queues it any more, but somebody may have while we ran. */
 	cancel_delayed_work(&req->work);
@@ -292,22 +293,34 @@ static void rcm_addr_work(struct work_struct *work)
 }
 
 /**
- * rcm_addr_req_init - prepare a request for its first use
- * @req: request
+ * rcm_addr_req_alloc - make a request
  * @done: what to call when it is complete
+ * @context: for @done
+ *
+ * Context: process; may sleep.
+ * Return: the request, for kfree() when it does not wait any more, which is
+ * allowed from @done; %NULL when memory is short.
  */
-void rcm_addr_req_init(struct rcm_addr_req *req,
-		       void (*done)(struct rcm_addr_req *req, int status))
+struct rcm_addr_req *
+rcm_addr_req_alloc(void (*done)(struct rcm_addr_req *req, int status),
+		   void *context)
 {
+	struct rcm_addr_req *req = kzalloc(sizeof(*req), GFP_KERNEL_ACCOUNT);
+
+	if (!req)
+		return NULL;
 	INIT_DELAYED_WORK(&req->work, rcm_addr_work);
 	INIT_HLIST_NODE(&req->node);
 	atomic_set(&req->pending, 0);
 	req->done = done;
+	req->context = context;
+	return req;
 }
 
 /**
  * rcm_addr_wait - wait for the neighbour, without blocking
- * @req: request for which rcm_addr_try() said -ENODATA
+ * @req: request with the query for which rcm_addr_try() said -ENODATA; or 0,
+ *	which is then said from a workqueue
  * @timeout_ms: how long, milliseconds
  *
  * Calls req->done once, from a workqueue, unless rcm_addr_cancel() is first.
@@ -320,17 +333,6 @@ void rcm_addr_wait(struct rcm_addr_req *req, unsigned int timeout_ms)
 	atomic_set(&req->pending, 1);
 	rcm_addr_enqueue(req);
 	mod_delayed_work(rcm_wq, &req->work, 0);
-}
-
-/**
- * rcm_addr_finish_later - complete from a workqueue what is known already
- * @req: request for which rcm_addr_try() said 0
- *
- * For consumers whose handler must not be called from their own call.
- */
-void rcm_addr_finish_later(struct rcm_addr_req *req)
-{
-	rcm_addr_wait(req, 0);
 }
 
 /**
@@ -373,7 +375,7 @@ static int rcm_netevent(struct notifier_block *nb, unsigned long event,
 	bucket = rcm_wait_bucket(hash);
 	spin_lock_bh(&bucket->lock);
 	hlist_for_each_entry(req, &bucket->head, node) {
-		if (req->hash == hash)
+		if (req->query.hash == hash)
 			mod_delayed_work(rcm_wq, &req->work, 0);
 	}
 	spin_unlock_bh(&bucket->lock);

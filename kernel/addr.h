@@ -58,39 +58,49 @@ struct rcm_addr_result {
 };
 
 /**
- * struct rcm_addr_req - a translation that waits for a neighbour
- * @work: runs when the neighbour changed and when time is up
- * @node: in the table of those waiting; lock: the bucket's
- * @hash: of the neighbour waited for
+ * struct rcm_addr_query - a translation
  * @net: namespace; the caller keeps it
  * @oif: network interface to use, or 0
  * @src: local address or a wildcard
  * @dst: destination
- * @deadline: when to give up, jiffies
- * @pending: @done is still to be called
- * @done: called once, in process context, unless cancelled
- * @result: valid when @done is called with status 0
+ * @hash: of the neighbour to be waited for, after -ENODATA
+ * @result: after 0
  */
-struct rcm_addr_req {
-	struct delayed_work work;
-	struct hlist_node node;
-	u32 hash;
+struct rcm_addr_query {
 	struct net *net;
 	int oif;
 	union rcm_addr src;
 	union rcm_addr dst;
-	unsigned long deadline;
-	atomic_t pending;
-	void (*done)(struct rcm_addr_req *req, int status);
+	u32 hash;
 	struct rcm_addr_result result;
 };
 
+/**
+ * struct rcm_addr_req - a translation that waits for a neighbour
+ * @work: runs when the neighbour changed and when time is up
+ * @node: in the table of those waiting; lock: the bucket's
+ * @query: what is wanted; @query.result is valid when @done says 0
+ * @deadline: when to give up, jiffies
+ * @pending: @done is still to be called
+ * @done: called once, in process context, unless cancelled
+ * @context: for @done
+ */
+struct rcm_addr_req {
+	struct delayed_work work;
+	struct hlist_node node;
+	struct rcm_addr_query query;
+	unsigned long deadline;
+	atomic_t pending;
+	void (*done)(struct rcm_addr_req *req, int status);
+	void *context;
+};
+
 /* addr.c */
-void rcm_addr_req_init(struct rcm_addr_req *req,
-		       void (*done)(struct rcm_addr_req *req, int status));
-int rcm_addr_try(struct rcm_addr_req *req);
+int rcm_addr_try(struct rcm_addr_query *query);
+struct rcm_addr_req *
+rcm_addr_req_alloc(void (*done)(struct rcm_addr_req *req, int status),
+		   void *context);
 void rcm_addr_wait(struct rcm_addr_req *req, unsigned int timeout_ms);
-void rcm_addr_finish_later(struct rcm_addr_req *req);
 bool rcm_addr_cancel(struct rcm_addr_req *req);
 int rcm_addr_local_ifindex(struct net *net, const union rcm_addr *addr);
 bool rcm_addr_may_talk(struct net *net, const union rcm_addr *local,

@@ -152,9 +152,9 @@ static int rcm_bind_for_dst(struct rcm_id *priv, const union rcm_addr *src,
 	return rcm_bind(priv, &any, dst);
 }
 
-static void rcm_addr_take_result(struct rcm_id *priv)
+static void rcm_addr_take_result(struct rcm_id *priv,
+				 const struct rcm_addr_result *result)
 {
-	const struct rcm_addr_result *result = &priv->addr_req.result;
 	__be16 port = rcm_addr_port(rcm_src(priv));
 
 	*rcm_src(priv) = result->src;
@@ -181,24 +181,21 @@ static enum rcm_step rcm_addr_step(int status)
 	}
 }
 
-static void rcm_addr_blame(struct rcm_id *priv, int status)
+static void rcm_addr_blame(struct rcm_id *priv, int status,
+			   const struct rcm_addr_result *result)
 {
 	/* The interface may be known, though nothing came of it. */
-	int ifindex = priv->addr_req.result.ifindex ?: priv->ifindex;
+	int ifindex = result->ifindex ?: priv->ifindex;
 
 	rcm_id_blame_link(priv, rcm_addr_step(status), status, ifindex, 0);
 }
 
-/**
- * rcm_addr_complete - a translation ended
- * @priv: identifier, with its mutex held
- * @status: 0 or a negative errno
- *
- * Reports ADDR_RESOLVED or ADDR_ERROR, unless the identifier is gone.
- *
- * Return: as rcm_id_dispatch().
+/*
+ * A translation ended with 0 or a negative errno: reports ADDR_RESOLVED or
+ * ADDR_ERROR, unless the identifier is gone. Returns what rcm_id_dispatch() does.
  */
-int rcm_addr_complete(struct rcm_id *priv, int status)
+static int rcm_addr_complete(struct rcm_id *priv, int status,
+			     const struct rcm_addr_result *result)
 {
 	union rcm_addr src = *rcm_src(priv);
 	int ret;
@@ -207,12 +204,11 @@ int rcm_addr_complete(struct rcm_id *priv, int status)
 		return 0;
 
 	if (status) {
-		rcm_addr_blame(priv, status);
+		rcm_addr_blame(priv, status, result);
 	} else {
-		rcm_addr_take_result(priv);
+		rcm_addr_take_result(priv, result);
 		if (!priv->device)
-			status = rcm_device_attach(
-				priv, priv->addr_req.result.ifindex);
+			status = rcm_device_attach(priv, result->ifindex);
 	}
 	if (status) {
 		*rcm_src(priv) = src;
@@ -227,36 +223,62 @@ int rcm_addr_complete(struct rcm_id *priv, int status)
 	return ret;
 }
 
+/* Runs in a workqueue, with a reference on the identifier. */
+static void rcm_addr_done(struct rcm_addr_req *req, int status)
+{
+	struct rcm_id *priv = req->context;
+
+	rcm_id_lock_events(priv);
+	if (rcm_addr_complete(priv, status, &req->query.result))
+		rcm_id_destroy_unlock(priv);
+	else
+		rcm_id_unlock_events(priv);
+	rcm_id_put(priv);
+}
+
+/* The request stays with the identifier, for the next time. */
+static int rcm_addr_later(struct rcm_id *priv,
+			  const struct rcm_addr_query *query,
+			  unsigned int timeout_ms)
+{
+	if (!priv->addr_req)
+		priv->addr_req = rcm_addr_req_alloc(rcm_addr_done, priv);
+	if (!priv->addr_req)
+		return -ENOMEM;
+
+	priv->addr_req->query = *query;
+	rcm_id_get(priv);
+	rcm_addr_wait(priv->addr_req, timeout_ms);
+	return 0;
+}
+
 static int rcm_addr_start(struct rcm_id *priv, unsigned int timeout_ms)
 {
-	struct rcm_addr_req *req = &priv->addr_req;
+	struct rcm_addr_query query = {
+		.net = priv->net,
+		.oif = priv->ifindex,
+		.src = *rcm_src(priv),
+		.dst = *rcm_dst(priv),
+	};
 	int ret;
 
-	req->src = *rcm_src(priv);
-	req->dst = *rcm_dst(priv);
-	req->oif = priv->ifindex;
-	if (rcm_addr_is_wildcard(&req->src)) {
-		memset(&req->src, 0, sizeof(req->src));
-		req->src.sa.sa_family = req->dst.sa.sa_family;
+	if (rcm_addr_is_wildcard(&query.src)) {
+		memset(&query.src, 0, sizeof(query.src));
+		query.src.sa.sa_family = query.dst.sa.sa_family;
 	}
-	if (!req->oif && rcm_addr_is_linklocal(&req->dst))
-		req->oif = req->dst.sin6.sin6_scope_id;
+	if (!query.oif && rcm_addr_is_linklocal(&query.dst))
+		query.oif = query.dst.sin6.sin6_scope_id;
 
-	ret = rcm_addr_try(req);
-	if (ret && ret != -ENODATA) {
-		rcm_addr_blame(priv, ret);
-		return ret;
-	}
-
+	ret = rcm_addr_try(&query);
 	if (!ret && priv->inline_events)
-		return rcm_addr_complete(priv, 0);
-
-	rcm_id_get(priv);
+		return rcm_addr_complete(priv, 0, &query.result);
+	if (!ret)
+		timeout_ms = 0;
+	if (!ret || ret == -ENODATA)
+		ret = rcm_addr_later(priv, &query, timeout_ms);
 	if (ret)
-		rcm_addr_wait(req, timeout_ms);
-	else
-		rcm_addr_finish_later(req);
-	return 0;
+		rcm_addr_blame(priv, ret, &query.result);
+	return ret;
 }
 
 /**
@@ -304,6 +326,9 @@ int rcm_id_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
 		rcm_id_blame(priv, RCM_STEP_DEVICE, -ENODEV, 0);
 		return -ENODEV;
 	}
+	ret = rcm_peer_alloc(priv);
+	if (ret)
+		return ret;
 
 	if (bound) {
 		ret = rcm_port_connect(priv->space, &priv->binding, dst);

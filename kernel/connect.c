@@ -105,10 +105,11 @@ static int rcm_disconnect_timed_out(struct rcm_id *priv)
  * Time is up. The transport counts in powers of two and by tries; this timer
  * keeps the promise to the millisecond.
  */
-void rcm_connect_timed_out(struct work_struct *work)
+static void rcm_connect_timed_out(struct work_struct *work)
 {
-	struct rcm_id *priv = container_of(to_delayed_work(work), struct rcm_id,
-					   connect_timer);
+	struct rcm_peer *peer =
+		container_of(to_delayed_work(work), struct rcm_peer, timer);
+	struct rcm_id *priv = peer->priv;
 	struct rcm_device *device = NULL;
 	void *cm = NULL;
 
@@ -141,13 +142,37 @@ out_cm:
 	rcm_id_put(priv);
 }
 
+/**
+ * rcm_peer_alloc - make what an identifier needs that is to have a peer
+ * @priv: identifier, with its mutex held; it may have it already
+ *
+ * It goes with the identifier.
+ *
+ * Context: process; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int rcm_peer_alloc(struct rcm_id *priv)
+{
+	struct rcm_peer *peer;
+
+	if (priv->peer)
+		return 0;
+	peer = kzalloc(sizeof(*peer), GFP_KERNEL_ACCOUNT);
+	if (!peer)
+		return -ENOMEM;
+	peer->priv = priv;
+	INIT_DELAYED_WORK(&peer->timer, rcm_connect_timed_out);
+	priv->peer = peer;
+	return 0;
+}
+
 /* Unless it runs already; 0 milliseconds are no bound. */
 static void rcm_connect_start_timer(struct rcm_id *priv, unsigned int ms)
 {
 	if (!ms)
 		return;
 	rcm_id_get(priv);
-	if (!queue_delayed_work(rcm_wq, &priv->connect_timer,
+	if (!queue_delayed_work(rcm_wq, &priv->peer->timer,
 				msecs_to_jiffies(ms)))
 		rcm_id_put(priv);
 }
@@ -160,7 +185,7 @@ static void rcm_connect_start_timer(struct rcm_id *priv, unsigned int ms)
  */
 void rcm_connect_stop_timer(struct rcm_id *priv)
 {
-	if (cancel_delayed_work(&priv->connect_timer))
+	if (priv->peer && cancel_delayed_work(&priv->peer->timer))
 		rcm_id_put(priv);
 }
 
@@ -171,7 +196,7 @@ void rcm_connect_stop_timer(struct rcm_id *priv)
 bool rcm_connect_timer_runs(struct rcm_id *priv)
 {
 	return priv->state == RCM_STATE_REQ_SENT &&
-	       delayed_work_pending(&priv->connect_timer);
+	       delayed_work_pending(&priv->peer->timer);
 }
 
 /**

@@ -28,7 +28,6 @@ static struct rcm_table_bucket *rcm_table_bucket(u32 number)
 	return &rcm_table[hash_32(number, RCM_TABLE_BITS)];
 }
 
-static void rcm_addr_done(struct rcm_addr_req *req, int status);
 static void rcm_id_deferred(struct work_struct *work);
 
 /**
@@ -78,9 +77,6 @@ struct rcm_id *rcm_id_create(struct net *net, rdma_cm_event_handler handler,
 	INIT_HLIST_NODE(&priv->listen_node);
 	priv->node_type = RDMA_NODE_UNSPECIFIED;
 	priv->connect_tries = RCM_CONNECT_TRIES;
-	INIT_DELAYED_WORK(&priv->connect_timer, rcm_connect_timed_out);
-	rcm_addr_req_init(&priv->addr_req, rcm_addr_done);
-	priv->addr_req.net = net;
 
 	bucket = rcm_table_bucket(priv->number);
 	spin_lock(&bucket->lock);
@@ -112,6 +108,8 @@ void rcm_id_put(struct rcm_id *priv)
 	hlist_del(&priv->table_node);
 	spin_unlock(&bucket->lock);
 
+	kfree(priv->addr_req);
+	kfree(priv->peer);
 	put_net(priv->net);
 	mutex_destroy(&priv->mutex);
 	mutex_destroy(&priv->handler_mutex);
@@ -313,19 +311,6 @@ int rcm_id_report(struct rcm_id *priv, enum rdma_cm_event_type type, int status)
 	return rcm_id_dispatch(priv, &event);
 }
 
-/* What rcm_id_resolve_addr() left to a workqueue. */
-static void rcm_addr_done(struct rcm_addr_req *req, int status)
-{
-	struct rcm_id *priv = container_of(req, struct rcm_id, addr_req);
-
-	rcm_id_lock_events(priv);
-	if (rcm_addr_complete(priv, status))
-		rcm_id_destroy_unlock(priv);
-	else
-		rcm_id_unlock_events(priv);
-	rcm_id_put(priv);
-}
-
 static int rcm_id_do(struct rcm_id *priv)
 {
 	int ret = 0;
@@ -403,7 +388,7 @@ static void rcm_id_teardown(struct rcm_id *priv)
 		rcm_id_put(priv);
 	rcm_mcast_leave_all(priv);
 	rcm_listen_stop(priv);
-	if (rcm_addr_cancel(&priv->addr_req))
+	if (priv->addr_req && rcm_addr_cancel(priv->addr_req))
 		rcm_id_put(priv);
 	if (priv->cm)
 		rcm_cm_destroy(priv, priv->device, priv->cm);
@@ -448,7 +433,7 @@ void rcm_id_destroy(struct rcm_id *priv)
 
 static void rcm_id_path(struct rcm_id *priv, struct rcm_path *to)
 {
-	const struct sa_path_rec *path = &priv->path;
+	const struct sa_path_rec *path = &priv->peer->path;
 
 	memcpy(to->dgid, path->dgid.raw, sizeof(to->dgid));
 	memcpy(to->sgid, path->sgid.raw, sizeof(to->sgid));

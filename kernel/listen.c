@@ -405,7 +405,10 @@ struct rcm_id *rcm_listen_child(struct rcm_id *listener,
 	*rcm_src(priv) = *local;
 	*rcm_dst(priv) = *remote;
 
-	ret = rcm_device_attach_child(priv, device, port_num, sgid_attr);
+	ret = rcm_peer_alloc(priv);
+	if (!ret)
+		ret = rcm_device_attach_child(priv, device, port_num,
+					      sgid_attr);
 	if (ret) {
 		rcm_id_destroy_unlock(priv);
 		return ERR_PTR(ret);

@@ -98,6 +98,19 @@ enum rcm_deferred {
 };
 
 /**
+ * struct rcm_peer - what an identifier needs that is to have a peer
+ * @priv: the identifier
+ * @path: to it; where id.route.path_rec points to
+ * @timer: runs while rcm_id.connect_timeout_ms does, and while the end of
+ *	the connection waits for its answer
+ */
+struct rcm_peer {
+	struct rcm_id *priv;
+	struct sa_path_rec path;
+	struct delayed_work timer;
+};
+
+/**
  * struct rcm_id - an identifier
  * @id: what the consumer sees of it
  * @refs: the consumer, and everything asynchronous, hold one each
@@ -125,8 +138,6 @@ enum rcm_deferred {
  * @connect_timeout_ms: until a connect without answer ends; 0: @connect_tries
  *	decides
  * @connect_tries: how often a request is sent
- * @connect_timer: runs while @connect_timeout_ms does, and while the end of
- *	the connection waits for its answer
  * @deferred_work: does what @deferred says
  * @deferred: bits of enum rcm_deferred, atomic
  * @qp_num: queue pair number of this side
@@ -139,13 +150,13 @@ enum rcm_deferred {
  * @device_node: on rcm_device.ids; lock: rcm_device.lock
  * @sgid_attr: local GID, with a reference, or %NULL
  * @cm: the transport's own object of a connection
- * @path: where id.route.path_rec points to
+ * @peer: from the first resolution on, or of a request; else %NULL
  * @ifindex: network interface of the address, or 0
  * @hop_limit: to the peer
  * @dmac: link address of the peer or next hop
  * @space: port space
  * @binding: port; see port.h
- * @addr_req: address translation under way
+ * @addr_req: address translation that had to wait, or %NULL
  * @listen_node: in the hash of listeners; see listen.c
  * @listens: one for each device listened on; lock: rcm_device_mutex
  * @wildcard_node: on the list of wildcard listeners; lock: rcm_device_mutex
@@ -178,7 +189,6 @@ struct rcm_id {
 	u8 node_type;
 	u32 connect_timeout_ms;
 	u8 connect_tries;
-	struct delayed_work connect_timer;
 	struct work_struct deferred_work;
 	unsigned long deferred;
 	u32 qp_num;
@@ -192,14 +202,14 @@ struct rcm_id {
 	struct list_head device_node;
 	const struct ib_gid_attr *sgid_attr;
 	void *cm;
-	struct sa_path_rec path;
+	struct rcm_peer *peer;
 	int ifindex;
 	u8 hop_limit;
 	u8 dmac[ETH_ALEN];
 
 	struct rcm_port_space *space;
 	struct rcm_binding binding;
-	struct rcm_addr_req addr_req;
+	struct rcm_addr_req *addr_req;
 
 	struct hlist_node listen_node;
 	struct list_head listens;
@@ -328,7 +338,6 @@ int rcm_id_bind(struct rcm_id *priv, const union rcm_addr *addr);
 int rcm_id_resolve_addr(struct rcm_id *priv, const union rcm_addr *src,
 			const union rcm_addr *dst, unsigned int timeout_ms);
 void rcm_unbind(struct rcm_id *priv);
-int rcm_addr_complete(struct rcm_id *priv, int status);
 int rcm_translate(struct net *net, const union rcm_addr *src,
 		  const union rcm_addr *dst, unsigned int timeout_ms,
 		  struct rcm_endpoint *to);
@@ -377,7 +386,7 @@ struct rcm_id *rcm_listen_child(struct rcm_id *listener,
 /* connect.c */
 int rcm_id_connect(struct rcm_id *priv, struct rdma_conn_param *conn);
 int rcm_id_accept(struct rcm_id *priv, struct rdma_conn_param *conn);
-void rcm_connect_timed_out(struct work_struct *work);
+int rcm_peer_alloc(struct rcm_id *priv);
 void rcm_connect_stop_timer(struct rcm_id *priv);
 bool rcm_connect_timer_runs(struct rcm_id *priv);
 int rcm_id_establish(struct rcm_id *priv);

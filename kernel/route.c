@@ -46,7 +46,7 @@ static __be32 rcm_flow_label(struct rcm_id *priv)
 
 static int rcm_route_roce(struct rcm_id *priv)
 {
-	struct sa_path_rec *path = &priv->path;
+	struct sa_path_rec *path = &priv->peer->path;
 	struct net_device *ndev;
 	u8 tos = priv->tos_set ? priv->tos : 0;
 	int ret = -ENODEV;
@@ -91,7 +91,7 @@ out:
  */
 void rcm_id_use_path(struct rcm_id *priv)
 {
-	priv->id.route.path_rec = &priv->path;
+	priv->id.route.path_rec = &priv->peer->path;
 	priv->id.route.num_pri_alt_paths = 1;
 }
 
@@ -174,14 +174,14 @@ int rcm_id_set_path(struct rcm_id *priv, const struct sa_path_rec *path)
 	ret = rcm_route_roce(priv);
 	if (ret)
 		return ret;
-	own = priv->path;
+	own = priv->peer->path;
 	if (memcmp(&path->sgid, &own.sgid, sizeof(own.sgid)) ||
 	    memcmp(&path->dgid, &own.dgid, sizeof(own.dgid)))
 		return -EINVAL;
 
-	priv->path = *path;
-	priv->path.rec_type = own.rec_type;
-	priv->path.roce = own.roce;
+	priv->peer->path = *path;
+	priv->peer->path.rec_type = own.rec_type;
+	priv->peer->path.roce = own.roce;
 	rcm_id_use_path(priv);
 	rcm_id_move(priv, RCM_OP_RESOLVE_ROUTE);
 	return rcm_id_move(priv, RCM_OP_ROUTE_OK);

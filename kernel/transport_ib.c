@@ -266,9 +266,9 @@ static void rcm_ib_describe(struct rcm_id *priv, const struct ib_cm_event *ib,
 		rcm_ib_ud_req_event(ib, event);
 		return;
 	}
-	priv->path = *ib->param.req_rcvd.primary_path;
+	priv->peer->path = *ib->param.req_rcvd.primary_path;
 	rcm_id_use_path(priv);
-	priv->hop_limit = priv->path.hop_limit;
+	priv->hop_limit = priv->peer->path.hop_limit;
 	rcm_ib_req_event(event, ib);
 }
 
@@ -394,7 +394,7 @@ u8 rcm_ib_timeout(struct rcm_id *priv)
 		return RCM_IB_RESPONSE_TIMEOUT;
 	usec = div_u64(usec, priv->connect_tries);
 	if (priv->id.qp_type != IB_QPT_UD)
-		usec -= min(usec, 8ULL << priv->path.packet_life_time);
+		usec -= min(usec, 8ULL << priv->peer->path.packet_life_time);
 	usec /= 4;
 	return clamp_t(int, usec ? ilog2(usec) : 0, RCM_IB_MIN_TIMEOUT,
 		       RCM_IB_RESPONSE_TIMEOUT);
@@ -405,7 +405,7 @@ static void rcm_ib_fill_req(struct rcm_id *priv,
 			    struct ib_cm_req_param *req)
 {
 	*req = (struct ib_cm_req_param){
-		.primary_path = &priv->path,
+		.primary_path = &priv->peer->path,
 		.ppath_sgid_attr = priv->sgid_attr,
 		.service_id = rcm_ib_service_id(priv),
 		.qp_num = priv->qp_num,
@@ -513,7 +513,7 @@ static int rcm_ib_disconnect(struct rcm_id *priv)
 static unsigned int rcm_ib_disconnect_ms(struct rcm_id *priv)
 {
 	u64 usec = (4ULL << rcm_ib_timeout(priv)) +
-		   (8ULL << priv->path.packet_life_time);
+		   (8ULL << priv->peer->path.packet_life_time);
 
 	return div_u64(usec * (RCM_CONNECT_TRIES + 1), USEC_PER_MSEC);
 }

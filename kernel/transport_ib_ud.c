@@ -13,7 +13,7 @@ int rcm_ib_ud_connect(struct rcm_id *priv, const struct rdma_conn_param *conn)
 {
 	u8 data[IB_CM_SIDR_REQ_PRIVATE_DATA_SIZE] = {};
 	struct ib_cm_sidr_req_param req = {
-		.path = &priv->path,
+		.path = &priv->peer->path,
 		.sgid_attr = priv->sgid_attr,
 		.service_id = rcm_ib_service_id(priv),
 		/* 4.096 us * 2^n, in milliseconds */
@@ -88,7 +88,7 @@ void rcm_ib_ud_rep_event(struct rcm_id *priv, const struct ib_cm_event *ib,
 
 	event->event = RDMA_CM_EVENT_ESTABLISHED;
 	event->status = ib_init_ah_attr_from_path(
-		priv->device->ib, priv->id.port_num, &priv->path,
+		priv->device->ib, priv->id.port_num, &priv->peer->path,
 		&event->param.ud.ah_attr, rep->sgid_attr);
 	event->param.ud.qp_num = rep->qpn;
 	event->param.ud.qkey = rep->qkey;

@@ -309,12 +309,21 @@ int rcm_uabi_init(void)
 {
 	int ret;
 
-	ret = rcm_uevent_init();
+	ret = rcm_uctx_init();
 	if (ret)
 		return ret;
+	ret = rcm_uevent_init();
+	if (ret)
+		goto err_uctx;
 	ret = misc_register(&rcm_misc);
 	if (ret)
-		rcm_uevent_exit();
+		goto err_uevent;
+	return 0;
+
+err_uevent:
+	rcm_uevent_exit();
+err_uctx:
+	rcm_uctx_exit();
 	return ret;
 }
 
@@ -322,4 +331,5 @@ void rcm_uabi_exit(void)
 {
 	misc_deregister(&rcm_misc);
 	rcm_uevent_exit();
+	rcm_uctx_exit();
 }

@@ -46,6 +46,21 @@ struct rcm_file {
 };
 
 /**
+ * struct rcm_uevent - an event that was not read yet
+ * @node: on rcm_file.events or rcm_uctx.spare
+ * @ctx_node: on rcm_uctx.events
+ * @ctx: whose event, with a reference; of a request the listener's
+ * @child: of a request the new identifier, which belongs to the event until
+ *	it is read
+ */
+struct rcm_uevent {
+	struct list_head node;
+	struct list_head ctx_node;
+	struct rcm_uctx *ctx;
+	struct rcm_uctx *child;
+};
+
+/**
  * struct rcm_uctx - an identifier of a file
  * @priv: identifier, with a reference
  * @refs: the file's table, commands that run, events not read yet
@@ -54,6 +69,7 @@ struct rcm_file {
  * @uid: the user's number
  * @parent: listener whose request it is, until that was read; file->lock
  * @events: not read yet, by rcm_uevent.ctx_node; file->lock
+ * @removal: that the device went, which happens once
  * @spare: events to be used, by rcm_uevent.node; file->lock
  * @nr_spare: how many; file->lock
  * @waiting: requests not read yet, of a listener; file->lock
@@ -69,6 +85,7 @@ struct rcm_uctx {
 	u64 uid;
 	struct rcm_uctx *parent;
 	struct list_head events;
+	struct rcm_uevent removal;
 	struct list_head spare;
 	unsigned int nr_spare;
 	u32 waiting;
@@ -99,6 +116,8 @@ u32 rcm_uctx_destroy(struct rcm_uctx *ctx);
 struct rcm_uctx *rcm_uctx_take(struct rcm_file *file, u32 handle);
 struct rcm_uctx *rcm_uctx_lock(struct rcm_file *file, u32 handle);
 void rcm_uctx_unlock(struct rcm_uctx *ctx);
+int rcm_uctx_init(void);
+void rcm_uctx_exit(void);
 struct rcm_uctx *rcm_uctx_start(struct rcm_file *file, u32 handle);
 int rcm_uctx_finish(struct rcm_uctx *ctx, int ret);
 

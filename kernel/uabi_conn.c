@@ -19,9 +19,7 @@ int rcm_cmd_listen(struct rcm_file *file, void *arg)
 	if (!ctx)
 		return -ENOENT;
 
-	ret = rcm_uevent_reserve(ctx, 1);
-	if (!ret)
-		ret = rcm_listen_start(ctx->priv, backlog);
+	ret = rcm_listen_start(ctx->priv, backlog);
 	return rcm_uctx_finish(ctx, ret);
 }
 
@@ -67,8 +65,8 @@ int rcm_cmd_connect(struct rcm_file *file, void *arg)
 	if (!ctx)
 		return -ENOENT;
 
-	/* One for the answer, one for the end, one for removal. */
-	ret = rcm_uevent_reserve(ctx, 3);
+	/* One for the answer, one for the end. */
+	ret = rcm_uevent_reserve(ctx, 2);
 	if (ret)
 		goto out;
 	rcm_set_ece(ctx->priv, &connect->ece);
@@ -91,8 +89,8 @@ int rcm_cmd_accept(struct rcm_file *file, void *arg)
 	if (!ctx)
 		return -ENOENT;
 
-	/* One for the confirmation, one for the end, one for removal. */
-	ret = rcm_uevent_reserve(ctx, 3);
+	/* One for the confirmation, one for the end. */
+	ret = rcm_uevent_reserve(ctx, 2);
 	if (ret)
 		goto out;
 	rcm_set_ece(ctx->priv, &accept->ece);
@@ -220,6 +218,7 @@ int rcm_cmd_join_multicast(struct rcm_file *file, void *arg)
 	if (!ctx)
 		return -ENOENT;
 
+	/* One for the membership, one that a connect may wait for. */
 	ret = rcm_uevent_reserve(ctx, 2);
 	if (!ret)
 		ret = rcm_mcast_join(ctx->priv, &addr,

@@ -11,6 +11,8 @@ static unsigned int max_ids = 65536;
 module_param(max_ids, uint, 0644);
 MODULE_PARM_DESC(max_ids, "Identifiers that one open file may own");
 
+static struct kmem_cache *rcm_uctx_cache;
+
 /**
  * rcm_file_max_ids - how many identifiers one file may own
  *
@@ -104,7 +106,7 @@ struct rcm_uctx *rcm_uctx_alloc(struct rcm_file *file, u64 uid)
 	if (!rcm_file_charge(file, NULL))
 		return ERR_PTR(-EMFILE);
 
-	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
+	ctx = kmem_cache_zalloc(rcm_uctx_cache, GFP_KERNEL_ACCOUNT);
 	if (!ctx) {
 		rcm_file_add(file, -1);
 		return ERR_PTR(-ENOMEM);
@@ -125,7 +127,7 @@ void rcm_uctx_put(struct rcm_uctx *ctx)
 	rcm_uevent_free_spare(ctx);
 	if (ctx->priv)
 		rcm_id_put(ctx->priv);
-	kfree(ctx);
+	kmem_cache_free(rcm_uctx_cache, ctx);
 }
 
 /**
@@ -232,4 +234,15 @@ int rcm_uctx_finish(struct rcm_uctx *ctx, int ret)
 	rcm_id_judge(ctx->priv, ret);
 	rcm_uctx_unlock(ctx);
 	return ret;
+}
+
+int rcm_uctx_init(void)
+{
+	rcm_uctx_cache = KMEM_CACHE(rcm_uctx, SLAB_ACCOUNT);
+	return rcm_uctx_cache ? 0 : -ENOMEM;
+}
+
+void rcm_uctx_exit(void)
+{
+	kmem_cache_destroy(rcm_uctx_cache);
 }

@@ -13,23 +13,50 @@
 #include "uabi.h"
 
 /**
- * struct rcm_uevent - an event
- * @node: on rcm_file.events or rcm_uctx.spare
- * @ctx_node: on rcm_uctx.events
- * @ctx: whose event, with a reference; of a request the listener's
- * @child: of a request the new identifier, which belongs to the event until
- *	it is read
+ * struct rcm_uevent_full - an event and what it says
+ * @head: must be first
  * @event: what the user gets; handles and uid are filled in on reading
  */
-struct rcm_uevent {
-	struct list_head node;
-	struct list_head ctx_node;
-	struct rcm_uctx *ctx;
-	struct rcm_uctx *child;
+struct rcm_uevent_full {
+	struct rcm_uevent head;
 	struct rcm_event event;
 };
 
 static struct kmem_cache *rcm_uevent_cache;
+
+/*
+ * A device's removal may come at any time, so that memory for it would lie
+ * there from the first step on. What it says is known later, too: it is
+ * written when it is read.
+ */
+static bool rcm_uevent_is_removal(const struct rcm_uevent *uevent)
+{
+	return uevent == &uevent->ctx->removal;
+}
+
+static struct rcm_uevent_full *rcm_uevent_full(struct rcm_uevent *uevent)
+{
+	return container_of(uevent, struct rcm_uevent_full, head);
+}
+
+static u32 rcm_uevent_type(struct rcm_uevent *uevent)
+{
+	if (rcm_uevent_is_removal(uevent))
+		return RDMA_CM_EVENT_DEVICE_REMOVAL;
+	return rcm_uevent_full(uevent)->event.out_event;
+}
+
+/* rcm_uevent_fill() writes all of what the user gets, or it is @zeroed. */
+static struct rcm_uevent_full *rcm_uevent_alloc(bool zeroed)
+{
+	struct rcm_uevent_full *full;
+
+	full = kmem_cache_alloc(rcm_uevent_cache,
+				GFP_KERNEL_ACCOUNT | (zeroed ? __GFP_ZERO : 0));
+	if (full)
+		full->head.child = NULL;
+	return full;
+}
 
 /**
  * rcm_uctx_lock_file - lock the file that an identifier is in
@@ -59,14 +86,14 @@ struct rcm_file *rcm_uctx_lock_file(struct rcm_uctx *ctx)
  */
 #define RCM_UEVENT_KEEP 2
 
-static bool rcm_uevent_keep(struct rcm_uctx *ctx, struct rcm_uevent *uevent,
+static bool rcm_uevent_keep(struct rcm_uctx *ctx, struct rcm_uevent_full *full,
 			    unsigned int limit)
 {
 	struct rcm_file *file = rcm_uctx_lock_file(ctx);
 	bool room = ctx->nr_spare < limit;
 
 	if (room) {
-		list_add(&uevent->node, &ctx->spare);
+		list_add(&full->head.node, &ctx->spare);
 		ctx->nr_spare++;
 	}
 	spin_unlock(&file->lock);
@@ -76,57 +103,57 @@ static bool rcm_uevent_keep(struct rcm_uctx *ctx, struct rcm_uevent *uevent,
 /**
  * rcm_uevent_reserve - set memory aside for events
  * @ctx: identifier
- * @count: how many events the operation that starts may lead to, and one for
- *	the device's removal
+ * @count: how many events the operation that starts may lead to
  *
  * Return: 0 or -ENOMEM.
  */
 int rcm_uevent_reserve(struct rcm_uctx *ctx, unsigned int count)
 {
-	struct rcm_uevent *uevent;
+	struct rcm_uevent_full *full;
 
 	while (READ_ONCE(ctx->nr_spare) < count) {
-		/* rcm_uevent_fill() writes all of what the user gets. */
-		uevent = kmem_cache_alloc(rcm_uevent_cache, GFP_KERNEL_ACCOUNT);
-		if (!uevent)
+		full = rcm_uevent_alloc(false);
+		if (!full)
 			return -ENOMEM;
-		rcm_uevent_keep(ctx, uevent, UINT_MAX);
+		rcm_uevent_keep(ctx, full, UINT_MAX);
 	}
 	return 0;
 }
 
-static struct rcm_uevent *rcm_uevent_take(struct rcm_uctx *ctx)
+static struct rcm_uevent_full *rcm_uevent_take(struct rcm_uctx *ctx)
 {
-	struct rcm_uevent *uevent;
+	struct rcm_uevent_full *full;
 	struct rcm_file *file;
 
 	file = rcm_uctx_lock_file(ctx);
-	uevent = list_first_entry_or_null(&ctx->spare, struct rcm_uevent, node);
-	if (uevent) {
-		list_del(&uevent->node);
+	full = list_first_entry_or_null(&ctx->spare, struct rcm_uevent_full,
+					head.node);
+	if (full) {
+		list_del(&full->head.node);
 		ctx->nr_spare--;
-		uevent->child = NULL;
+		full->head.child = NULL;
 	}
 	spin_unlock(&file->lock);
-	return uevent;
+	return full;
 }
 
+/* One that was queued, or was to be. */
 static void rcm_uevent_free(struct rcm_uevent *uevent)
-{
-	if (uevent->ctx)
-		rcm_uctx_put(uevent->ctx);
-	kmem_cache_free(rcm_uevent_cache, uevent);
-}
-
-/* It was read: the memory is for @user's next event. */
-static void rcm_uevent_recycle(struct rcm_uevent *uevent, struct rcm_uctx *user)
 {
 	struct rcm_uctx *ctx = uevent->ctx;
 
-	if (rcm_uevent_keep(user, uevent, RCM_UEVENT_KEEP))
-		rcm_uctx_put(ctx);
-	else
-		rcm_uevent_free(uevent);
+	if (!rcm_uevent_is_removal(uevent))
+		kmem_cache_free(rcm_uevent_cache, rcm_uevent_full(uevent));
+	rcm_uctx_put(ctx);
+}
+
+/* An event of @ctx was read: the memory is for @user's next one. */
+static void rcm_uevent_recycle(struct rcm_uevent_full *full,
+			       struct rcm_uctx *ctx, struct rcm_uctx *user)
+{
+	if (!rcm_uevent_keep(user, full, RCM_UEVENT_KEEP))
+		kmem_cache_free(rcm_uevent_cache, full);
+	rcm_uctx_put(ctx);
 }
 
 /**
@@ -135,10 +162,10 @@ static void rcm_uevent_recycle(struct rcm_uevent *uevent, struct rcm_uctx *user)
  */
 void rcm_uevent_free_spare(struct rcm_uctx *ctx)
 {
-	struct rcm_uevent *uevent, *next;
+	struct rcm_uevent_full *full, *next;
 
-	list_for_each_entry_safe(uevent, next, &ctx->spare, node)
-		kmem_cache_free(rcm_uevent_cache, uevent);
+	list_for_each_entry_safe(full, next, &ctx->spare, head.node)
+		kmem_cache_free(rcm_uevent_cache, full);
 }
 
 static void rcm_uevent_conn(struct rcm_conn_param *to,
@@ -174,11 +201,9 @@ static void rcm_uevent_ud(struct rcm_event *to, const struct rdma_ud_param *ud)
 		rcm_qp_attr_ah(&to->out_qp.ah, &ud->ah_attr);
 }
 
-static void rcm_uevent_fill(struct rcm_uevent *uevent, struct rcm_id *priv,
+static void rcm_uevent_fill(struct rcm_event *to, struct rcm_id *priv,
 			    const struct rdma_cm_event *event)
 {
-	struct rcm_event *to = &uevent->event;
-
 	/* The other two are written whole. */
 	static_assert(offsetofend(struct rcm_event, out_conn) ==
 			      offsetof(struct rcm_event, out_endpoint) &&
@@ -200,8 +225,8 @@ static void rcm_uevent_fill(struct rcm_uevent *uevent, struct rcm_id *priv,
 		rcm_uevent_conn(&to->out_conn, &event->param.conn);
 }
 
-/* Queues an event, with a reference on @ctx; false when that is dying. */
-static bool rcm_uevent_queue(struct rcm_uctx *ctx, struct rcm_uevent *uevent)
+/* Queues an event, with a reference on @ctx; frees it when that is dying. */
+static void rcm_uevent_queue(struct rcm_uctx *ctx, struct rcm_uevent *uevent)
 {
 	struct rcm_file *file;
 	bool dead;
@@ -218,18 +243,19 @@ static bool rcm_uevent_queue(struct rcm_uctx *ctx, struct rcm_uevent *uevent)
 		wake_up_interruptible(&file->wait);
 	}
 	spin_unlock(&file->lock);
-	return !dead;
+	if (dead)
+		rcm_uevent_free(uevent);
 }
 
 /*
  * An event for which nothing was set aside: the end of time wait, which a
  * consumer must not rely on.
  */
-static struct rcm_uevent *rcm_uevent_for(struct rcm_uctx *ctx,
-					 enum rdma_cm_event_type type)
+static struct rcm_uevent_full *rcm_uevent_for(struct rcm_uctx *ctx,
+					      enum rdma_cm_event_type type)
 {
 	if (type == RDMA_CM_EVENT_TIMEWAIT_EXIT)
-		return kmem_cache_zalloc(rcm_uevent_cache, GFP_KERNEL_ACCOUNT);
+		return rcm_uevent_alloc(false);
 	return rcm_uevent_take(ctx);
 }
 
@@ -261,8 +287,8 @@ static struct rcm_uctx *rcm_uevent_child(struct rcm_uctx *listener,
 	child = rcm_uctx_alloc(READ_ONCE(listener->file), 0);
 	if (IS_ERR(child))
 		return child;
-	/* The request's own event, removal. */
-	if (rcm_uevent_reserve(child, 2)) {
+	/* The request's own event. */
+	if (rcm_uevent_reserve(child, 1)) {
 		rcm_file_add(child->file, -1);
 		rcm_uctx_put(child);
 		return ERR_PTR(-ENOMEM);
@@ -280,7 +306,7 @@ static struct rcm_uctx *rcm_uevent_child(struct rcm_uctx *listener,
 static int rcm_uevent_request(struct rcm_id *priv, struct rdma_cm_event *event)
 {
 	struct rcm_uctx *listener = priv->id.context;
-	struct rcm_uevent *uevent;
+	struct rcm_uevent_full *full;
 	struct rcm_uctx *child;
 
 	if (!rcm_uevent_backlog_enter(listener)) {
@@ -293,12 +319,12 @@ static int rcm_uevent_request(struct rcm_id *priv, struct rdma_cm_event *event)
 		return -ENOMEM;
 	}
 
-	uevent = rcm_uevent_take(child);
-	rcm_uevent_fill(uevent, priv, event);
+	full = rcm_uevent_take(child);
+	rcm_uevent_fill(&full->event, priv, event);
 	child->priv = rcm_id_get(priv);
 	priv->id.context = child;
-	uevent->child = child;
-	rcm_uevent_queue(listener, uevent);
+	full->head.child = child;
+	rcm_uevent_queue(listener, &full->head);
 	return 0;
 }
 
@@ -316,19 +342,22 @@ int rcm_uevent_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct rcm_id *priv = rcm_id_of(id);
 	struct rcm_uctx *ctx = id->context;
-	struct rcm_uevent *uevent;
+	struct rcm_uevent_full *full;
 
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return rcm_uevent_request(priv, event);
-	if (ctx->unanswered && event->event != RDMA_CM_EVENT_DEVICE_REMOVAL)
+	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL) {
+		rcm_uevent_queue(ctx, &ctx->removal);
+		return 0;
+	}
+	if (ctx->unanswered)
 		return 0;
 
-	uevent = rcm_uevent_for(ctx, event->event);
-	if (!uevent)
+	full = rcm_uevent_for(ctx, event->event);
+	if (!full)
 		return 0;
-	rcm_uevent_fill(uevent, priv, event);
-	if (!rcm_uevent_queue(ctx, uevent))
-		rcm_uevent_free(uevent);
+	rcm_uevent_fill(&full->event, priv, event);
+	rcm_uevent_queue(ctx, &full->head);
 	return 0;
 }
 
@@ -340,7 +369,7 @@ static bool rcm_uevent_room_to_write(struct rcm_uctx *ctx)
 
 	file = rcm_uctx_lock_file(ctx);
 	list_for_each_entry(uevent, &ctx->events, ctx_node) {
-		if (uevent->event.out_event >= RCM_EVENT_USER)
+		if (rcm_uevent_type(uevent) >= RCM_EVENT_USER)
 			count++;
 	}
 	spin_unlock(&file->lock);
@@ -356,22 +385,21 @@ static bool rcm_uevent_room_to_write(struct rcm_uctx *ctx)
  */
 int rcm_uevent_write(struct rcm_uctx *ctx, const struct rcm_write_event *write)
 {
+	struct rcm_uevent_full *full;
 	struct rcm_conn_param *conn;
-	struct rcm_uevent *uevent;
 
 	if (!rcm_uevent_room_to_write(ctx))
 		return -ENOBUFS;
-	uevent = kmem_cache_zalloc(rcm_uevent_cache, GFP_KERNEL_ACCOUNT);
-	if (!uevent)
+	full = rcm_uevent_alloc(true);
+	if (!full)
 		return -ENOMEM;
-	conn = &uevent->event.out_conn;
-	uevent->event.out_event = write->event;
-	uevent->event.out_status = write->status;
+	conn = &full->event.out_conn;
+	full->event.out_event = write->event;
+	full->event.out_status = write->status;
 	conn->private_data_len = sizeof(write->arg);
 	memcpy(conn->private_data, &write->arg, sizeof(write->arg));
-	rcm_id_endpoint(ctx->priv, &uevent->event.out_endpoint);
-	if (!rcm_uevent_queue(ctx, uevent))
-		rcm_uevent_free(uevent);
+	rcm_id_endpoint(ctx->priv, &full->event.out_endpoint);
+	rcm_uevent_queue(ctx, &full->head);
 	return 0;
 }
 
@@ -418,8 +446,8 @@ void rcm_uevent_drop_join(struct rcm_uctx *ctx, u32 number)
 
 	file = rcm_uctx_lock_file(ctx);
 	list_for_each_entry(uevent, &ctx->events, ctx_node) {
-		if (uevent->event.out_event != RDMA_CM_EVENT_MULTICAST_JOIN ||
-		    uevent->event.out_new_handle != number)
+		if (rcm_uevent_type(uevent) != RDMA_CM_EVENT_MULTICAST_JOIN ||
+		    rcm_uevent_full(uevent)->event.out_new_handle != number)
 			continue;
 		list_del(&uevent->node);
 		list_del(&uevent->ctx_node);
@@ -558,6 +586,26 @@ static int rcm_uevent_publish_child(struct rcm_file *file,
 	return rcm_file_reserve(file, &uevent->child->handle);
 }
 
+/* What the event says, which of a removal is written now; %NULL: no memory. */
+static struct rcm_uevent_full *rcm_uevent_write_late(struct rcm_uevent *uevent)
+{
+	static const struct rdma_cm_event removal = {
+		.event = RDMA_CM_EVENT_DEVICE_REMOVAL,
+	};
+	struct rcm_id *priv = uevent->ctx->priv;
+	struct rcm_uevent_full *full;
+
+	if (!rcm_uevent_is_removal(uevent))
+		return rcm_uevent_full(uevent);
+	full = rcm_uevent_alloc(false);
+	if (!full)
+		return NULL;
+	mutex_lock(&priv->mutex);
+	rcm_uevent_fill(&full->event, priv, &removal);
+	mutex_unlock(&priv->mutex);
+	return full;
+}
+
 /**
  * rcm_uevent_read - give the oldest event to the user
  * @file: file
@@ -571,6 +619,7 @@ static int rcm_uevent_publish_child(struct rcm_file *file,
 int rcm_uevent_read(struct rcm_file *file, void __user *arg, u32 size,
 		    bool dont_wait)
 {
+	struct rcm_uevent_full *full;
 	struct rcm_uevent *uevent;
 	struct rcm_event *event;
 	struct rcm_uctx *child;
@@ -579,12 +628,17 @@ int rcm_uevent_read(struct rcm_file *file, void __user *arg, u32 size,
 	ret = rcm_uevent_wait(file, dont_wait, &uevent);
 	if (ret)
 		return ret;
+	full = rcm_uevent_write_late(uevent);
+	if (!full) {
+		ret = -ENOMEM;
+		goto err_requeue;
+	}
 	ret = rcm_uevent_publish_child(file, uevent);
 	if (ret)
-		goto err_requeue;
+		goto err_full;
 
 	child = uevent->child;
-	event = &uevent->event;
+	event = &full->event;
 	event->size = size;
 	event->flags = 0;
 	event->out_handle = uevent->ctx->handle;
@@ -596,7 +650,7 @@ int rcm_uevent_read(struct rcm_file *file, void __user *arg, u32 size,
 		goto err_handle;
 	}
 	/* Once it can be found, it can be destroyed. */
-	rcm_uevent_recycle(uevent, child ?: uevent->ctx);
+	rcm_uevent_recycle(full, uevent->ctx, child ?: uevent->ctx);
 	if (child)
 		xa_store(&file->ids, child->handle, child, GFP_KERNEL_ACCOUNT);
 	mutex_unlock(&file->reading);
@@ -607,6 +661,9 @@ err_handle:
 		xa_erase(&file->ids, child->handle);
 		child->handle = 0;
 	}
+err_full:
+	if (rcm_uevent_is_removal(uevent))
+		kmem_cache_free(rcm_uevent_cache, full);
 err_requeue:
 	rcm_uevent_requeue(uevent);
 	mutex_unlock(&file->reading);
@@ -616,7 +673,8 @@ err_requeue:
 int rcm_uevent_init(void)
 {
 	/* Copied to the user from where it lies: hardened usercopy wants to know. */
-	rcm_uevent_cache = KMEM_CACHE_USERCOPY(rcm_uevent, SLAB_ACCOUNT, event);
+	rcm_uevent_cache = KMEM_CACHE_USERCOPY(rcm_uevent_full, SLAB_ACCOUNT,
+					       event);
 	return rcm_uevent_cache ? 0 : -ENOMEM;
 }
 

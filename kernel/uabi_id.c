@@ -184,9 +184,7 @@ int rcm_cmd_bind(struct rcm_file *file, void *arg)
 	if (ret)
 		return ret;
 
-	ret = rcm_uevent_reserve(ctx, 1);
-	if (!ret)
-		ret = rcm_id_bind(ctx->priv, &addr);
+	ret = rcm_id_bind(ctx->priv, &addr);
 	if (!ret)
 		rcm_addr_put_user(&bind->addr, rcm_src(ctx->priv));
 	rcm_close_target(file, bind, ctx, ret, &bind->out_reason);
@@ -231,9 +229,9 @@ int rcm_cmd_resolve_addr(struct rcm_file *file, void *arg)
 	if (ret)
 		return ret;
 
-	/* One for the address, one for the route, one for removal. */
+	/* One for the address, one for the route. */
 	follows = resolve->flags & RCM_RESOLVE_BOTH;
-	ret = rcm_uevent_reserve(ctx, follows ? 3 : 2);
+	ret = rcm_uevent_reserve(ctx, follows ? 2 : 1);
 	if (ret)
 		goto out;
 	swap(follows, ctx->priv->route_follows);
@@ -258,7 +256,7 @@ int rcm_cmd_resolve_route(struct rcm_file *file, void *arg)
 	if (!ctx)
 		return -ENOENT;
 
-	ret = rcm_uevent_reserve(ctx, 2);
+	ret = rcm_uevent_reserve(ctx, 1);
 	if (!ret)
 		ret = rcm_id_resolve_route(ctx->priv, resolve->timeout_ms);
 	return rcm_uctx_finish(ctx, ret);
