@@ -107,7 +107,7 @@ static const struct rcm_uabi_cmd rcm_uabi_cmds[] = {
 		     NULL),
 	RCM_UABI_CMD_REASON(BIND, rcm_bind, addr, rcm_cmd_bind, rcm_undo_bind),
 	RCM_UABI_CMD_REASON(RESOLVE_ADDR, rcm_resolve_addr, dst,
-			    rcm_cmd_resolve_addr, rcm_undo_bind),
+			    rcm_cmd_resolve_addr, rcm_undo_resolve_addr),
 	RCM_UABI_IN(RESOLVE_ROUTE, rcm_resolve_route, reserved,
 		    rcm_cmd_resolve_route),
 	RCM_UABI_IN(LISTEN, rcm_listen, reserved, rcm_cmd_listen),

@@ -133,6 +133,7 @@ void rcm_undo_create_id(struct rcm_file *file, void *arg);
 int rcm_cmd_destroy_id(struct rcm_file *file, void *arg);
 int rcm_cmd_bind(struct rcm_file *file, void *arg);
 void rcm_undo_bind(struct rcm_file *file, void *arg);
+void rcm_undo_resolve_addr(struct rcm_file *file, void *arg);
 int rcm_cmd_resolve_addr(struct rcm_file *file, void *arg);
 int rcm_cmd_resolve_route(struct rcm_file *file, void *arg);
 int rcm_cmd_set_option(struct rcm_file *file, void *arg);

@@ -185,8 +185,10 @@ int rcm_cmd_bind(struct rcm_file *file, void *arg)
 		return ret;
 
 	ret = rcm_id_bind(ctx->priv, &addr);
-	if (!ret)
+	if (!ret) {
 		rcm_addr_put_user(&bind->addr, rcm_src(ctx->priv));
+		rcm_id_endpoint(ctx->priv, &bind->out_endpoint);
+	}
 	rcm_close_target(file, bind, ctx, ret, &bind->out_reason);
 	return ret;
 }
@@ -194,9 +196,27 @@ int rcm_cmd_bind(struct rcm_file *file, void *arg)
 void rcm_undo_bind(struct rcm_file *file, void *arg)
 {
 	struct rcm_bind *bind = arg;
+	struct rcm_uctx *ctx;
 
-	if (bind->flags & RCM_CREATE)
+	if (bind->flags & RCM_CREATE) {
 		rcm_undo_create(file, bind->handle);
+		return;
+	}
+	ctx = rcm_uctx_lock(file, bind->handle);
+	if (!ctx)
+		return;
+	/* Another thread may have gone on from there. */
+	if (ctx->priv->state == RCM_STATE_BOUND)
+		rcm_unbind(ctx->priv);
+	rcm_uctx_unlock(ctx);
+}
+
+void rcm_undo_resolve_addr(struct rcm_file *file, void *arg)
+{
+	struct rcm_resolve_addr *resolve = arg;
+
+	if (resolve->flags & RCM_CREATE)
+		rcm_undo_create(file, resolve->handle);
 }
 
 static int rcm_resolve_addrs(const struct rcm_resolve_addr *resolve,

@@ -639,6 +639,9 @@ TEST_F(file, bind_and_resolve_make_an_identifier_when_asked_to)
 	EXPECT_NE(0, arg.handle);
 	EXPECT_NE(0, port_of(&arg.addr));
 	EXPECT_EQ(RCM_STATE_BOUND, state_of(self->fd, arg.handle));
+	EXPECT_EQ(RCM_STATE_BOUND, arg.out_endpoint.state);
+	EXPECT_EQ(port_of(&arg.addr), port_of(&arg.out_endpoint.src));
+	EXPECT_NE(~0U, arg.out_endpoint.ibdev_index);
 	ASSERT_EQ(0, resolve(self->fd, arg.handle, NULL, IP4, 7, 100));
 	ASSERT_EQ(EV_ADDR_RESOLVED, next_event(self->fd, &event, 1000));
 	EXPECT_EQ(0x1122334455667788, event.out_uid);

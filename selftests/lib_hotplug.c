@@ -34,6 +34,8 @@ int ioctl(int fd, unsigned long request, ...)
 	ret = syscall(SYS_ioctl, fd, request, arg);
 	if (ret || !tamper)
 		return ret;
+	if (request == RCM_BIND)
+		tamper(&((struct rcm_bind *)arg)->out_endpoint);
 	if (request == RCM_QUERY)
 		tamper(&((struct rcm_query *)arg)->out_endpoint);
 	if (request == RCM_GET_EVENT)

@@ -64,16 +64,6 @@ void rcm_addr_set_port(struct sockaddr *addr, __be16 port)
 		((struct sockaddr_in6 *)addr)->sin6_port = port;
 }
 
-static bool rcm_addr_any(const struct sockaddr *addr)
-{
-	const struct sockaddr_in6 *sin6 = (const void *)addr;
-	const struct sockaddr_in *sin = (const void *)addr;
-
-	if (addr->sa_family == AF_INET)
-		return sin->sin_addr.s_addr == htonl(INADDR_ANY);
-	return IN6_IS_ADDR_UNSPECIFIED(&sin6->sin6_addr);
-}
-
 static void rcm_apply_path(struct rcm_id *id, const struct rcm_path *path)
 {
 	struct ibv_sa_path_rec *rec = &id->path;
@@ -235,7 +225,8 @@ static int rcm_create_ioctl(struct rcm_id *id, unsigned long nr, void *cmd,
 	return ret;
 }
 
-static int rcm_bind(struct rcm_id *id, struct sockaddr *addr, socklen_t len)
+static int rcm_bind(struct rcm_id *id, struct sockaddr *addr, socklen_t len,
+		    struct rcm_endpoint *ep)
 {
 	struct rcm_bind cmd = { .size = sizeof(cmd) };
 	int ret;
@@ -244,10 +235,9 @@ static int rcm_bind(struct rcm_id *id, struct sockaddr *addr, socklen_t len)
 	pthread_mutex_lock(&id->lock);
 	ret = rcm_create_ioctl(id, RCM_BIND, &cmd, &cmd.out_reason);
 	pthread_mutex_unlock(&id->lock);
-	if (ret)
-		return -1;
-	rcm_apply_src(id, &cmd.addr);
-	return 0;
+	if (!ret)
+		*ep = cmd.out_endpoint;
+	return ret;
 }
 
 /**
@@ -272,6 +262,7 @@ static int rcm_bind(struct rcm_id *id, struct sockaddr *addr, socklen_t len)
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
 	socklen_t len = rcm_addr_len(addr);
+	struct rcm_endpoint ep;
 	struct rcm_id *priv;
 	bool fresh;
 	int error;
@@ -280,9 +271,9 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 		return rcm_fail(EINVAL);
 	priv = to_rcm_id(id);
 	fresh = !rcm_id_handle(priv);
-	if (rcm_bind(priv, addr, len))
+	if (rcm_bind(priv, addr, len, &ep))
 		return -1;
-	if (rcm_addr_any(addr) || !rcm_id_refresh(priv))
+	if (!rcm_id_apply(priv, &ep))
 		return 0;
 	/* As before, so that it can be bound to another device's address. */
 	error = errno;

@@ -69,6 +69,7 @@ static const struct member rcm_bind[] = {
 	M(rcm_bind, uid),
 	M(rcm_bind, addr),
 	M(rcm_bind, out_reason),
+	M(rcm_bind, out_endpoint),
 };
 
 static const struct member rcm_resolve_addr[] = {
@@ -296,7 +297,7 @@ static const struct {
 } structs[] = {
 	T(rcm_reason, 16, false),	T(rcm_info, 56, true),
 	T(rcm_create_id, 32, true),	T(rcm_destroy_id, 16, true),
-	T(rcm_bind, 168, true),		T(rcm_resolve_addr, 304, true),
+	T(rcm_bind, 544, true),		T(rcm_resolve_addr, 304, true),
 	T(rcm_resolve_route, 16, true), T(rcm_listen, 16, true),
 	T(rcm_conn_param, 280, false),	T(rcm_ece, 8, false),
 	T(rcm_connect, 296, true),	T(rcm_accept, 304, true),

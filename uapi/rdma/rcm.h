@@ -299,6 +299,64 @@ struct rcm_destroy_id {
 };
 
 /**
+ * struct rcm_path - a path record, with all members in host byte order but
+ *	the GIDs, and lifetimes, rates and MTU encoded as in the specification
+ */
+struct rcm_path {
+	__u8 dgid[16];
+	__u8 sgid[16];
+	__u32 flow_label;
+	__u16 dlid;
+	__u16 slid;
+	__u16 pkey;
+	__u8 hop_limit;
+	__u8 traffic_class;
+	__u8 sl;
+	__u8 mtu;
+	__u8 rate;
+	__u8 packet_life_time;
+	__u8 reversible;
+	__u8 reserved[7];
+};
+
+/**
+ * struct rcm_endpoint - where an identifier stands
+ * @src: local address and port; family 0 when not bound
+ * @dst: peer's address and port; family 0 when not known
+ * @sgid: local GID, network order
+ * @dgid: peer's GID, network order
+ * @node_guid: of the RDMA device, network order; 0 with @ibdev_index set is
+ *	a device whose GUID is 0
+ * @ibdev_index: index of the RDMA device as in netlink; ~0 when none
+ * @ifindex: network interface, or 0
+ * @pkey: host order
+ * @port_num: port of the RDMA device, or 0 when none
+ * @num_paths: 0, or 1 when @path is valid
+ * @state: enum rcm_state
+ * @ps: port space
+ * @qp_type: as for RCM_CREATE_ID, never 0
+ * @reserved: 0
+ * @path: path to the peer
+ */
+struct rcm_endpoint {
+	struct __kernel_sockaddr_storage src;
+	struct __kernel_sockaddr_storage dst;
+	__u8 sgid[16];
+	__u8 dgid[16];
+	__aligned_be64 node_guid;
+	__u32 ibdev_index;
+	__u32 ifindex;
+	__u16 pkey;
+	__u8 port_num;
+	__u8 num_paths;
+	__u32 state;
+	__u16 ps;
+	__u8 qp_type;
+	__u8 reserved[5];
+	struct rcm_path path;
+};
+
+/**
  * struct rcm_bind - RCM_BIND: give an identifier a local address
  * @size: sizeof(struct rcm_bind)
  * @handle: identifier; 0 with RCM_CREATE, then the new handle on return
@@ -310,6 +368,7 @@ struct rcm_destroy_id {
  * @addr: struct sockaddr_in or sockaddr_in6, port in network byte order, port
  *	0 for an ephemeral one; on return with the port that was taken
  * @out_reason: why it failed; written then, too, and then alone
+ * @out_endpoint: where the identifier stands now
  *
  * With RCM_CREATE, nothing is left when the call fails.
  *
@@ -331,6 +390,7 @@ struct rcm_bind {
 	__aligned_u64 uid;
 	struct __kernel_sockaddr_storage addr;
 	struct rcm_reason out_reason;
+	struct rcm_endpoint out_endpoint;
 };
 
 /* Make the identifier first; for RCM_BIND and RCM_RESOLVE_ADDR. */
@@ -669,64 +729,6 @@ struct rcm_set_option {
 	__u32 optlen;
 	__u32 reserved;
 	__aligned_u64 optval;
-};
-
-/**
- * struct rcm_path - a path record, with all members in host byte order but
- *	the GIDs, and lifetimes, rates and MTU encoded as in the specification
- */
-struct rcm_path {
-	__u8 dgid[16];
-	__u8 sgid[16];
-	__u32 flow_label;
-	__u16 dlid;
-	__u16 slid;
-	__u16 pkey;
-	__u8 hop_limit;
-	__u8 traffic_class;
-	__u8 sl;
-	__u8 mtu;
-	__u8 rate;
-	__u8 packet_life_time;
-	__u8 reversible;
-	__u8 reserved[7];
-};
-
-/**
- * struct rcm_endpoint - where an identifier stands
- * @src: local address and port; family 0 when not bound
- * @dst: peer's address and port; family 0 when not known
- * @sgid: local GID, network order
- * @dgid: peer's GID, network order
- * @node_guid: of the RDMA device, network order; 0 with @ibdev_index set is
- *	a device whose GUID is 0
- * @ibdev_index: index of the RDMA device as in netlink; ~0 when none
- * @ifindex: network interface, or 0
- * @pkey: host order
- * @port_num: port of the RDMA device, or 0 when none
- * @num_paths: 0, or 1 when @path is valid
- * @state: enum rcm_state
- * @ps: port space
- * @qp_type: as for RCM_CREATE_ID, never 0
- * @reserved: 0
- * @path: path to the peer
- */
-struct rcm_endpoint {
-	struct __kernel_sockaddr_storage src;
-	struct __kernel_sockaddr_storage dst;
-	__u8 sgid[16];
-	__u8 dgid[16];
-	__aligned_be64 node_guid;
-	__u32 ibdev_index;
-	__u32 ifindex;
-	__u16 pkey;
-	__u8 port_num;
-	__u8 num_paths;
-	__u32 state;
-	__u16 ps;
-	__u8 qp_type;
-	__u8 reserved[5];
-	struct rcm_path path;
 };
 
 /**
