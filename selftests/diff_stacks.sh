@@ -35,7 +35,7 @@ transcript() {
 }
 
 compare() {
-	awk -f "$dir/compare.awk" "$allowed" "$RUN/intree" "$RUN/rcm" | sort >"$RUN/result" &&
+	awk -v kernel="$(uname -r)" -f "$dir/compare.awk" "$allowed" "$RUN/intree" "$RUN/rcm" | sort >"$RUN/result" &&
 		grep -q '^count ' "$RUN/result"
 }
 
@@ -80,7 +80,7 @@ none_stale() {
 
 # The names of the entries and those at the start of the table's rows
 all_explained() {
-	sed -n 's/^\([a-z][^ \t]*\).*/\1/p' "$allowed" | sort -u >"$RUN/entries"
+	sed -n 's/^\([a-z][^@ \t]*\).*/\1/p' "$allowed" | sort -u >"$RUN/entries"
 	sed -n 's/^| `\([a-z0-9-]*\)` .*/\1/p' "$TOP/Documentation/differences.md" | sort >"$RUN/rows"
 	diff "$RUN/entries" "$RUN/rows"
 }

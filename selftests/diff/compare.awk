@@ -13,7 +13,9 @@
 #
 #	NAME SEQUENCE STEP INTREE RCM
 #
-# where * stands for anything and [ab] for one of a and b. An INTREE or RCM of - means: no such line.
+# where * stands for anything and [ab] for one of a and b; an entry NAME@VERSION
+# is for kernels of that version, which the variable kernel is to begin with. An
+# INTREE or RCM of - means: no such line.
 
 function pattern(glob)
 {
@@ -60,6 +62,8 @@ FILENAME == ARGV[1] {
 		print "stale", $0, "(has not five fields)"
 		next
 	}
+	if (split(field[1], name, "@") == 2 && index(kernel ".", name[2] ".") != 1)
+		next
 	rules++
 	rule[rules] = $0
 	rule_seq[rules] = pattern(field[2])

@@ -23,7 +23,7 @@ uml)
 	exec timeout -s KILL "$seconds" "$kernel/build/linux" mem="${MEM:-1536M}" \
 		rootfstype=hostfs rootflags=/ ro init="$init" rcm_out="$out" \
 		con=null con0=fd:0,fd:1 quiet panic=-1 log_buf_len=4M kmemleak="${KMEMLEAK:-on}" \
-		</dev/null ;;
+		kunit.autorun=1 </dev/null ;;
 vm|vms|vmdebug)
 	net=(-nic none)
 	if [ "$rig" = vms ]; then
@@ -36,7 +36,7 @@ vm|vms|vmdebug)
 	append="mitigations=off rcm_init=$init"
 	if [ "$rig" = vmdebug ]; then
 		boot=(-kernel "$kernel/build/arch/x86/boot/bzImage")
-		append="root=root rootfstype=9p ro init=$init kmemleak=${KMEMLEAK:-on} \
+		append="root=root rootfstype=9p ro init=$init kmemleak=${KMEMLEAK:-on} kunit.autorun=1 \
 rootflags=trans=virtio,version=9p2000.L,msize=262144,cache=loose workqueue.watchdog_thresh=60"
 	fi
 	exec timeout -s KILL "$seconds" qemu-system-x86_64 -accel "${ACCEL:-tcg,thread=multi}" -cpu "${CPU:-max}" \
