@@ -85,7 +85,7 @@ TEST_F_TIMEOUT(removal, C64_each_identifier_is_told_once_and_then_gets_ENODEV,
 
 	start = now_ms();
 	ASSERT_EQ(0, remove_device());
-	EXPECT_GT(5000, now_ms() - start);
+	EXPECT_GT(20000, now_ms() - start);
 	while ((type = next_event(fd, &self->event, 0)) >= 0) {
 		EXPECT_EQ(EV_DEVICE_REMOVAL, type);
 		for (i = 0; i < count; i++)
@@ -228,7 +228,7 @@ static void *busy(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(removal, C33_C64_races_with_everything, 60)
+TEST_F_TIMEOUT(removal, C33_C64_races_with_everything, 200)
 {
 	struct chaos chaos[2] = {};
 	pthread_t thread[2];

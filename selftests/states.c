@@ -331,7 +331,7 @@ TEST_F(state, refused_commands_change_nothing)
 }
 
 /* The first one of the test's identifier, the others of new ones. */
-TEST_F(state, the_others_are_allowed)
+TEST_F_TIMEOUT(state, the_others_are_allowed, 120)
 {
 	enum op op;
 
