@@ -26,7 +26,8 @@ static int rcm_cmd_info(struct rcm_file *file, void *arg)
 			     RCM_FEATURE_RESOLVE_BOTH | RCM_FEATURE_DATAGRAM |
 			     RCM_FEATURE_MULTICAST | RCM_FEATURE_TRANSLATE |
 			     RCM_FEATURE_CONNECT_TIMEOUT |
-			     RCM_FEATURE_WRITE_EVENT | RCM_FEATURE_IWARP;
+			     RCM_FEATURE_WRITE_EVENT | RCM_FEATURE_IWARP |
+			     RCM_FEATURE_GET_EVENTS;
 	info->out_max_ids = rcm_file_max_ids();
 	info->out_max_backlog = RCM_MAX_BACKLOG;
 	memset(info->out_version, 0, sizeof(info->out_version));
@@ -186,6 +187,25 @@ static int rcm_uabi_run(struct rcm_file *file, const struct rcm_uabi_cmd *cmd,
 	return 0;
 }
 
+/* Of what this kernel does not know, it could not fill in anything. */
+static int rcm_uabi_event_tail(void __user *event, u32 size)
+{
+	int ret;
+
+	if (size <= sizeof(struct rcm_event))
+		return 0;
+	ret = check_zeroed_user(event + sizeof(struct rcm_event),
+				size - sizeof(struct rcm_event));
+	if (ret < 0)
+		return ret;
+	return ret ? 0 : -E2BIG;
+}
+
+static bool rcm_uabi_dont_wait(const struct file *filp, u32 flags)
+{
+	return flags & RCM_EVENT_DONTWAIT || filp->f_flags & O_NONBLOCK;
+}
+
 static int rcm_uabi_get_event(struct file *filp, void __user *uarg)
 {
 	struct {
@@ -202,16 +222,55 @@ static int rcm_uabi_get_event(struct file *filp, void __user *uarg)
 		return -EFAULT;
 	if (arg.flags & ~RCM_EVENT_DONTWAIT)
 		return -EOPNOTSUPP;
-	/* Of what this kernel does not know, it could not fill in anything. */
-	if (size > sizeof(struct rcm_event)) {
-		ret = check_zeroed_user(uarg + sizeof(struct rcm_event),
-					size - sizeof(struct rcm_event));
-		if (ret <= 0)
-			return ret ?: -E2BIG;
-	}
+	ret = rcm_uabi_event_tail(uarg, size);
+	if (ret)
+		return ret;
 	return rcm_uevent_read(filp->private_data, uarg, size,
-			       (arg.flags & RCM_EVENT_DONTWAIT) ||
-				       (filp->f_flags & O_NONBLOCK));
+			       rcm_uabi_dont_wait(filp, arg.flags));
+}
+
+static int rcm_uabi_check_events(const struct rcm_get_events *arg)
+{
+	if (arg->flags & ~RCM_EVENT_DONTWAIT)
+		return -EOPNOTSUPP;
+	if (!arg->count ||
+	    arg->event_size < offsetofend(struct rcm_event, out_qp) ||
+	    !IS_ALIGNED(arg->event_size, sizeof(u64)) ||
+	    !IS_ALIGNED(arg->events, sizeof(u32)))
+		return -EINVAL;
+	return arg->event_size > PAGE_SIZE ? -E2BIG : 0;
+}
+
+/* Returns how many it took, unless it took none. */
+static int rcm_uabi_get_events(struct file *filp, void __user *uarg)
+{
+	struct rcm_get_events arg;
+	void __user *at;
+	u32 size, n;
+	int ret;
+
+	ret = rcm_uabi_size(uarg, offsetofend(struct rcm_get_events, events),
+			    &size);
+	if (ret)
+		return ret;
+	ret = copy_struct_from_user(&arg, sizeof(arg), uarg, size);
+	if (ret)
+		return ret;
+	ret = rcm_uabi_check_events(&arg);
+	if (ret)
+		return ret;
+
+	at = u64_to_user_ptr(arg.events);
+	for (n = 0; n < min_t(u32, arg.count, RCM_MAX_GET_EVENTS); n++) {
+		ret = rcm_uabi_event_tail(at, arg.event_size) ?:
+								rcm_uevent_read(
+									filp->private_data, at, arg.event_size,
+									n || rcm_uabi_dont_wait(filp, arg.flags));
+		if (ret)
+			break;
+		at += arg.event_size;
+	}
+	return n ?: ret;
 }
 
 static long rcm_uabi_ioctl(struct file *filp, unsigned int cmd,
@@ -221,6 +280,8 @@ static long rcm_uabi_ioctl(struct file *filp, unsigned int cmd,
 
 	if (cmd == RCM_GET_EVENT)
 		return rcm_uabi_get_event(filp, (void __user *)arg);
+	if (cmd == RCM_GET_EVENTS)
+		return rcm_uabi_get_events(filp, (void __user *)arg);
 	if (_IOC_NR(cmd) < RCM_CMD_INFO || nr >= ARRAY_SIZE(rcm_uabi_cmds) ||
 	    cmd != _IO(RCM_IOC_TYPE, _IOC_NR(cmd)))
 		return -ENOTTY;

@@ -118,6 +118,9 @@ COMMAND(RCM_TRANSLATE, rcm_translate, out_endpoint, .handle = END,
 	.flags = END, .reserved = { END });
 COMMAND(RCM_WRITE_EVENT, rcm_write_event, arg, HANDLE(rcm_write_event),
 	.flags = END, .expect = -ENOENT, .reserved = { END });
+COMMAND(RCM_GET_EVENTS, rcm_get_events, events, .handle = END,
+	FLAGS(rcm_get_events), .known = RCM_EVENT_DONTWAIT, .expect = -EAGAIN,
+	.reserved = { END });
 COMMAND(RCM_GET_EVENT, rcm_event, out_qp, .handle = END, FLAGS(rcm_event),
 	.known = RCM_EVENT_DONTWAIT, .expect = -EAGAIN, .reserved = { END });
 /* clang-format on */
@@ -140,7 +143,9 @@ static void fill(unsigned char *arg, unsigned long cmd, int size, int other,
 		struct rcm_join_multicast join;
 		struct rcm_translate translate;
 		struct rcm_write_event write;
+		struct rcm_get_events events;
 	} to = {};
+	static struct rcm_event event;
 
 	switch (cmd) {
 	case RCM_CREATE_ID:
@@ -155,6 +160,11 @@ static void fill(unsigned char *arg, unsigned long cmd, int size, int other,
 		break;
 	case RCM_WRITE_EVENT:
 		to.write.event = RCM_EVENT_USER;
+		break;
+	case RCM_GET_EVENTS:
+		to.events.count = 1;
+		to.events.event_size = sizeof(event);
+		to.events.events = (unsigned long)&event;
 		break;
 	case RCM_TRANSLATE:
 		to.translate.dst = addr(IP4, 1);
@@ -471,7 +481,8 @@ TEST_F(file, info_tells_version_features_and_limits)
 			  RCM_FEATURE_RESOLVE_BOTH | RCM_FEATURE_DATAGRAM |
 			  RCM_FEATURE_MULTICAST | RCM_FEATURE_TRANSLATE |
 			  RCM_FEATURE_CONNECT_TIMEOUT |
-			  RCM_FEATURE_WRITE_EVENT | RCM_FEATURE_IWARP,
+			  RCM_FEATURE_WRITE_EVENT | RCM_FEATURE_IWARP |
+			  RCM_FEATURE_GET_EVENTS,
 		  info.out_features);
 	EXPECT_LE(1, info.out_max_ids);
 	EXPECT_EQ(1024, info.out_max_backlog);
@@ -764,6 +775,107 @@ TEST_F(file, an_event_that_cannot_be_delivered_is_not_lost)
 	EXPECT_EQ(EV_ROUTE_RESOLVED, next_event(self->fd, &event, 0));
 	EXPECT_EQ(-ETIME, next_event(self->fd, &event, 0));
 	EXPECT_EQ(2, destroy(self->fd, handle));
+}
+
+static int get_events(int fd, void *to, __u32 count, __u32 size)
+{
+	struct rcm_get_events arg = {
+		.size = sizeof(arg),
+		.flags = RCM_EVENT_DONTWAIT,
+		.count = count,
+		.event_size = size,
+		.events = (unsigned long)to,
+	};
+
+	return call(fd, RCM_GET_EVENTS, &arg);
+}
+
+TEST_F(file, several_events_are_taken_in_one_call)
+{
+	struct {
+		struct rcm_event event;
+		__u64 newer;
+	} longer[4];
+	struct rcm_event event[4];
+	int handle[3], i, room;
+
+	for (room = 1; room <= 4; room += 3) {
+		for (i = 0; i < 3; i++) {
+			handle[i] = resolve_flags(self->fd, 0, NULL, IP4, 7,
+						  1000, RCM_CREATE);
+			ASSERT_LT(0, handle[i]);
+		}
+		memset(event, POISON, sizeof(event));
+		ASSERT_EQ(room < 3 ? room : 3,
+			  get_events(self->fd, event, room, sizeof(event[0])));
+		for (i = 0; i < room && i < 3; i++) {
+			EXPECT_EQ(EV_ADDR_RESOLVED, (int)event[i].out_event);
+			EXPECT_EQ(handle[i], (int)event[i].out_handle);
+			EXPECT_EQ(sizeof(event[i]), event[i].size);
+		}
+		EXPECT_LT(700, poisoned(&event[i], sizeof(event[i])));
+		EXPECT_EQ(room < 3, readable(self->fd, 0));
+		for (i = 0; i < 3; i++)
+			EXPECT_EQ(i < room, destroy(self->fd, handle[i]));
+	}
+
+	/* A caller that knows more of an event gets what there is. */
+	for (i = 0; i < 2; i++)
+		ASSERT_LT(0, resolve_flags(self->fd, 0, NULL, IP4, 7, 1000,
+					   RCM_CREATE));
+	memset(longer, 0, sizeof(longer));
+	longer[1].newer = 1;
+	EXPECT_EQ(1, get_events(self->fd, longer, 2, sizeof(longer[0])));
+	EXPECT_EQ(-E2BIG,
+		  get_events(self->fd, &longer[1], 2, sizeof(longer[0])));
+	longer[1].newer = 0;
+	EXPECT_EQ(1, get_events(self->fd, &longer[1], 2, sizeof(longer[0])));
+	EXPECT_EQ(EV_ADDR_RESOLVED, (int)longer[1].event.out_event);
+	EXPECT_EQ(0, (int)longer[1].newer);
+	EXPECT_EQ(-EAGAIN, get_events(self->fd, event, 4, sizeof(event[0])));
+}
+
+TEST_F(file, several_events_need_room_of_the_right_kind)
+{
+	struct rcm_event event[2];
+
+	ASSERT_LT(0,
+		  resolve_flags(self->fd, 0, NULL, IP4, 7, 1000, RCM_CREATE));
+	EXPECT_EQ(-EINVAL, get_events(self->fd, event, 0, sizeof(event[0])));
+	EXPECT_EQ(-EINVAL, get_events(self->fd, event, 2, 0));
+	EXPECT_EQ(-EINVAL,
+		  get_events(self->fd, event, 2, sizeof(event[0]) - 8));
+	EXPECT_EQ(-EINVAL,
+		  get_events(self->fd, event, 2, sizeof(event[0]) + 4));
+	EXPECT_EQ(-EINVAL,
+		  get_events(self->fd, (char *)event + 2, 2, sizeof(event[0])));
+	EXPECT_EQ(-E2BIG, get_events(self->fd, event, 2, 2 * PAGE));
+	EXPECT_EQ(-EFAULT, get_events(self->fd, NULL, 2, sizeof(event[0])));
+	EXPECT_EQ(1, get_events(self->fd, event, ~0U, sizeof(event[0])));
+}
+
+TEST_F(file, events_that_do_not_fit_are_not_lost)
+{
+	const size_t size = sizeof(struct rcm_event);
+	unsigned char *map, *at;
+	struct rcm_event event;
+	int i;
+
+	map = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, map);
+	ASSERT_EQ(0, mprotect(map + PAGE, PAGE, PROT_NONE));
+	for (i = 0; i < 3; i++)
+		ASSERT_LT(0, resolve_flags(self->fd, 0, NULL, IP4, 7, 1000,
+					   RCM_CREATE));
+	/* Room for one and a half. */
+	at = map + PAGE - size - size / 2;
+	EXPECT_EQ(1, get_events(self->fd, at, 3, size));
+	EXPECT_EQ(-EFAULT, get_events(self->fd, at + size, 2, size));
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(EV_ADDR_RESOLVED, next_event(self->fd, &event, 0));
+	EXPECT_EQ(-ETIME, next_event(self->fd, &event, 0));
+	munmap(map, 2 * PAGE);
 }
 
 TEST_F(file, a_request_that_cannot_be_delivered_is_not_lost)

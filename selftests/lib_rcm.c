@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The functions that librcm has beyond librdmacm's: reasons, texts. Linked
- * with librcm.
+ * The functions that librcm has beyond librdmacm's: reasons, texts, several
+ * events. Linked with librcm.
  */
+#include <fcntl.h>
 #include <netdb.h>
 
 #include <rcm/librcm.h>
@@ -31,6 +32,38 @@ FIXTURE_TEARDOWN(reason)
 {
 	EXPECT_EQ(0, rdma_destroy_id(self->id));
 	rdma_destroy_event_channel(self->channel);
+}
+
+TEST_F(reason, several_events_at_once)
+{
+	union lib_addr addr = lib_addr(IP4, PORT);
+	struct rdma_cm_event *event[4];
+	struct rdma_cm_id *id[5];
+	int i, n, seen = 0;
+
+	EXPECT_EQ(EINVAL, err(rcm_get_cm_events(NULL, event, 4)));
+	EXPECT_EQ(EINVAL, err(rcm_get_cm_events(self->channel, NULL, 4)));
+	EXPECT_EQ(EINVAL, err(rcm_get_cm_events(self->channel, event, 0)));
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(0, rdma_create_id(self->channel, &id[i], &id[i],
+					    RDMA_PS_TCP));
+		ASSERT_EQ(0, rdma_resolve_addr(id[i], NULL, &addr.sa, TIMEOUT));
+	}
+	/* As many as there is room for, and then what is left. */
+	for (n = 4; n >= 1; n -= 3) {
+		ASSERT_EQ(n, rcm_get_cm_events(self->channel, event, 4));
+		for (i = 0; i < n; i++, seen++) {
+			EXPECT_EQ(RDMA_CM_EVENT_ADDR_RESOLVED, event[i]->event);
+			EXPECT_EQ(id[seen], event[i]->id);
+			EXPECT_EQ(&id[seen], event[i]->id->context);
+			EXPECT_NE(NULL, event[i]->id->verbs);
+			EXPECT_EQ(0, rdma_ack_cm_event(event[i]));
+		}
+	}
+	ASSERT_EQ(0, fcntl(self->channel->fd, F_SETFL, O_NONBLOCK));
+	EXPECT_EQ(EAGAIN, err(rcm_get_cm_events(self->channel, event, 4)));
+	for (i = 0; i < 5; i++)
+		EXPECT_EQ(0, rdma_destroy_id(id[i]));
 }
 
 TEST_F(reason, misuse)

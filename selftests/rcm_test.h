@@ -151,7 +151,9 @@ static inline int open_rcm(int flags)
 
 static inline int call(int fd, unsigned long cmd, void *arg)
 {
-	return ioctl(fd, cmd, arg) < 0 ? -errno : 0;
+	int ret = ioctl(fd, cmd, arg);
+
+	return ret < 0 ? -errno : ret;
 }
 
 static inline int create(int fd, __u64 uid, int ps)

@@ -31,11 +31,11 @@ int rcm_fail(int error)
  * @cmd: RCM_*
  * @arg: its structure, size filled in
  *
- * Return: 0, or -1 with errno.
+ * Return: 0 (RCM_GET_EVENTS: how many), or -1 with errno.
  */
 int rcm_ioctl(int fd, unsigned long cmd, void *arg)
 {
-	return ioctl(fd, cmd, arg) < 0 ? -1 : 0;
+	return ioctl(fd, cmd, arg);
 }
 
 /**

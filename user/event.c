@@ -315,32 +315,78 @@ static int rcm_dispatch(struct rcm_channel *ch, const struct rcm_event *in,
  * librdmacm's wait is a read(), so that applications can end a thread in it by
  * pthread_cancel(3).  An ioctl() is no cancellation point; make it one.
  */
-static int rcm_wait_event(struct rcm_channel *ch, struct rcm_event *in,
+static int rcm_wait_ioctl(struct rcm_channel *ch, unsigned long nr, void *cmd,
 			  int cancel_state)
 {
 	int ret, type;
 
-	memset(in, 0, sizeof(*in));
-	in->size = sizeof(*in);
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
 	pthread_setcancelstate(cancel_state, NULL);
-	ret = rcm_ioctl(ch->channel.fd, RCM_GET_EVENT, in);
+	ret = rcm_ioctl(ch->channel.fd, nr, cmd);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_setcanceltype(type, NULL);
 	return ret;
 }
 
+static int rcm_wait_event(struct rcm_channel *ch, struct rcm_event *in,
+			  int cancel_state)
+{
+	memset(in, 0, sizeof(*in));
+	in->size = sizeof(*in);
+	return rcm_wait_ioctl(ch, RCM_GET_EVENT, in, cancel_state);
+}
+
+/* How many, or -1 with errno. */
+static int rcm_wait_events(struct rcm_channel *ch, struct rcm_event *in,
+			   int count, int cancel_state)
+{
+	struct rcm_get_events cmd = {
+		.size = sizeof(cmd),
+		.count = count,
+		.event_size = sizeof(*in),
+		.events = (uintptr_t)in,
+	};
+
+	memset(in, 0, count * sizeof(*in));
+	return rcm_wait_ioctl(ch, RCM_GET_EVENTS, &cmd, cancel_state);
+}
+
+/* So many are read in one call, with their memory at hand. */
+#define RCM_BATCH 16
+
 struct rcm_reader {
 	struct rcm_channel *ch;
-	struct rcm_cm_event *evt;
+	struct rcm_cm_event *evt[RCM_BATCH]; /* to be filled in, then NULL */
+	int count;
 };
 
 static void rcm_reader_end(void *arg)
 {
 	struct rcm_reader *reader = arg;
+	int i;
 
-	free(reader->evt);
+	for (i = 0; i < reader->count; i++)
+		free(reader->evt[i]);
 	rcm_channel_put(reader->ch);
+}
+
+/* Memory for up to @max events; false when there is none for any. */
+static bool rcm_reader_begin(struct rcm_reader *reader,
+			     struct rdma_event_channel *channel, int max)
+{
+	if (max > RCM_BATCH)
+		max = RCM_BATCH;
+	for (reader->count = 0; reader->count < max; reader->count++) {
+		reader->evt[reader->count] =
+			calloc(1, sizeof(struct rcm_cm_event));
+		if (!reader->evt[reader->count])
+			break;
+	}
+	if (!reader->count)
+		return false;
+	reader->ch = to_rcm_channel(channel);
+	rcm_channel_get(reader->ch);
+	return true;
 }
 
 static int rcm_get_event(struct rcm_reader *reader)
@@ -352,8 +398,39 @@ static int rcm_get_event(struct rcm_reader *reader)
 	do {
 		ret = rcm_wait_event(reader->ch, &in, state);
 		if (!ret)
-			ret = rcm_dispatch(reader->ch, &in, reader->evt);
+			ret = rcm_dispatch(reader->ch, &in, reader->evt[0]);
 	} while (ret == RCM_NOTHING);
+	pthread_setcancelstate(state, NULL);
+	return ret;
+}
+
+/* How many there are for the application; their memory is @to's then. */
+static int rcm_dispatch_all(struct rcm_reader *reader,
+			    const struct rcm_event *in, int count,
+			    struct rdma_cm_event **to)
+{
+	int i, n = 0;
+
+	for (i = 0; i < count; i++) {
+		if (rcm_dispatch(reader->ch, &in[i], reader->evt[i]))
+			continue;
+		to[n++] = &reader->evt[i]->event;
+		reader->evt[i] = NULL;
+	}
+	return n;
+}
+
+static int rcm_get_events(struct rcm_reader *reader, struct rdma_cm_event **to)
+{
+	struct rcm_event in[RCM_BATCH];
+	int ret, state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	do {
+		ret = rcm_wait_events(reader->ch, in, reader->count, state);
+		if (ret > 0)
+			ret = rcm_dispatch_all(reader, in, ret, to);
+	} while (!ret);
 	pthread_setcancelstate(state, NULL);
 	return ret;
 }
@@ -381,18 +458,48 @@ int rdma_get_cm_event(struct rdma_event_channel *channel,
 
 	if (!channel || !event)
 		return rcm_fail(EINVAL);
-	reader.evt = calloc(1, sizeof(*reader.evt));
-	if (!reader.evt)
+	if (!rcm_reader_begin(&reader, channel, 1))
 		return rcm_fail(ENOMEM);
-	reader.ch = to_rcm_channel(channel);
-	rcm_channel_get(reader.ch);
 	pthread_cleanup_push(rcm_reader_end, &reader);
 	ret = rcm_get_event(&reader);
 	error = errno;
 	if (!ret) {
-		*event = &reader.evt->event;
-		reader.evt = NULL;
+		*event = &reader.evt[0]->event;
+		reader.evt[0] = NULL;
 	}
+	pthread_cleanup_pop(1);
+	errno = error;
+	return ret;
+}
+
+/**
+ * rcm_get_cm_events - take the next events, in one system call
+ * @channel: channel
+ * @events: where to put the events; rdma_ack_cm_event() frees each
+ * @max: how many there is room for
+ *
+ * As rdma_get_cm_event(), which may be used beside it.  Waits for the first
+ * event, and takes those that are there, at most 16 of them.  All are understood
+ * before it returns: the identifier of an earlier one may be past it already.
+ * rdma_destroy_id() waits for all events of its identifier that were taken, so
+ * acknowledge them first.
+ *
+ * Return: how many there are, at least one; or -1 with errno: EINVAL (NULL, or
+ * @max below 1), and those of rdma_get_cm_event().
+ */
+int rcm_get_cm_events(struct rdma_event_channel *channel,
+		      struct rdma_cm_event **events, int max)
+{
+	struct rcm_reader reader;
+	int error, ret;
+
+	if (!channel || !events || max < 1)
+		return rcm_fail(EINVAL);
+	if (!rcm_reader_begin(&reader, channel, max))
+		return rcm_fail(ENOMEM);
+	pthread_cleanup_push(rcm_reader_end, &reader);
+	ret = rcm_get_events(&reader, events);
+	error = errno;
 	pthread_cleanup_pop(1);
 	errno = error;
 	return ret;

@@ -283,6 +283,14 @@ static const struct member rcm_event[] = {
 	M(rcm_event, out_qp),
 };
 
+static const struct member rcm_get_events[] = {
+	M(rcm_get_events, size),
+	M(rcm_get_events, flags),
+	M(rcm_get_events, count),
+	M(rcm_get_events, event_size),
+	M(rcm_get_events, events),
+};
+
 #define T(type, size, argument)					\
 	{ #type, type, ARRAY_SIZE(type), sizeof(struct type), size, argument }
 /* clang-format on */
@@ -307,7 +315,7 @@ static const struct {
 	T(rcm_init_qp_attr, 104, true), T(rcm_set_option, 32, true),
 	T(rcm_path, 56, false),		T(rcm_endpoint, 376, false),
 	T(rcm_query, 400, true),	T(rcm_migrate, 24, true),
-	T(rcm_event, 800, true),
+	T(rcm_event, 800, true),	T(rcm_get_events, 24, true),
 };
 
 static void uabi_sizes(struct kunit *test)
@@ -380,7 +388,8 @@ static void uabi_numbers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (unsigned int)RCM_LEAVE_MULTICAST, 0xcd93U);
 	KUNIT_EXPECT_EQ(test, (unsigned int)RCM_TRANSLATE, 0xcd94U);
 	KUNIT_EXPECT_EQ(test, (unsigned int)RCM_WRITE_EVENT, 0xcd95U);
-	KUNIT_EXPECT_EQ(test, (int)RCM_CMD_END, 0x96);
+	KUNIT_EXPECT_EQ(test, (unsigned int)RCM_GET_EVENTS, 0xcd96U);
+	KUNIT_EXPECT_EQ(test, (int)RCM_CMD_END, 0x97);
 	KUNIT_EXPECT_EQ(test, (int)RCM_STATE_IDLE, 0);
 	KUNIT_EXPECT_EQ(test, (int)RCM_STATE_ESTABLISHED, 11);
 	KUNIT_EXPECT_EQ(test, (int)RCM_STATE_COUNT, 18);
@@ -388,6 +397,7 @@ static void uabi_numbers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, RCM_RESOLVE_BOTH, 2U);
 	KUNIT_EXPECT_EQ(test, RCM_EVENT_DONTWAIT, 1U);
 	KUNIT_EXPECT_EQ(test, RCM_MAX_PRIVATE_DATA, 256);
+	KUNIT_EXPECT_EQ(test, RCM_MAX_GET_EVENTS, 256);
 }
 
 static struct kunit_case uabi_cases[] = {

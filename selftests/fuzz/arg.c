@@ -11,7 +11,9 @@
 
 #include "fuzz.h"
 
-#define PAGE	     4096
+#define PAGE 4096
+/* Further than the kernel writes events, whatever their number and size. */
+#define FAR	     (4 << 20)
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
 /* fz0 has ARP, and nobody else on it; d0 has no ARP. */
@@ -204,6 +206,8 @@ static uint32_t arg_clear(union arg *arg, int kind)
 		return OF(translate);
 	case OP_WRITE:
 		return OF(write);
+	case OP_EVENTS:
+		return OF(events);
 	default:
 		return OF(info);
 	}
@@ -212,7 +216,7 @@ static uint32_t arg_clear(union arg *arg, int kind)
 static bool has_handle(int kind)
 {
 	return kind != OP_INFO && kind != OP_CREATE && kind != OP_EVENT &&
-	       kind != OP_TRANSLATE && kind != OP_OTHER;
+	       kind != OP_TRANSLATE && kind != OP_EVENTS && kind != OP_OTHER;
 }
 
 uint32_t arg_fill(struct memory *memory, const struct op *op, uint32_t handle,
@@ -286,6 +290,13 @@ uint32_t arg_fill(struct memory *memory, const struct op *op, uint32_t handle,
 		arg->write.status = -(int)op->value[1];
 		arg->write.arg = op->value[2];
 		break;
+	case OP_EVENTS:
+		arg->events.flags = RCM_EVENT_DONTWAIT;
+		arg->events.count = (op->value[0] + 4) % 8;
+		arg->events.event_size =
+			sizeof(struct rcm_event) + op->value[1] % 32;
+		arg->events.events = (unsigned long)memory->events;
+		break;
 	}
 	return size;
 }
@@ -323,6 +334,13 @@ static void *spoil_const(struct memory *memory, uint32_t size)
 	return memory->fixed;
 }
 
+/* What the kernel writes to must stay what it is meant to write to. */
+static void keep_pointer(struct memory *memory, const struct op *op)
+{
+	if (op->kind == OP_EVENTS && memory->arg.events.events)
+		memory->arg.events.events = (unsigned long)memory->events;
+}
+
 void *arg_spoil(struct memory *memory, const struct op *op, uint32_t size)
 {
 	union arg *arg = &memory->arg;
@@ -344,9 +362,11 @@ void *arg_spoil(struct memory *memory, const struct op *op, uint32_t size)
 		return arg;
 	case SPOILT_BYTE:
 		arg->bytes[op->value[2] % size] = op->value[3];
+		keep_pointer(memory, op);
 		return arg;
 	case SPOILT_BYTES:
 		spoil_bytes(arg, op, size);
+		keep_pointer(memory, op);
 		return arg;
 	case SPOILT_POINTER:
 		return far_away(op->value[3]);
@@ -375,8 +395,11 @@ int memory_init(struct memory *memory)
 	memory->map =
 		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, flags, -1, 0);
 	memory->fixed = mmap(NULL, PAGE, PROT_READ, flags, -1, 0);
+	memory->events = mmap(NULL, FAR, PROT_NONE, flags, -1, 0);
 	if (memory->map == MAP_FAILED || memory->fixed == MAP_FAILED ||
-	    mprotect(memory->map + PAGE, PAGE, PROT_NONE))
+	    memory->events == MAP_FAILED ||
+	    mprotect(memory->map + PAGE, PAGE, PROT_NONE) ||
+	    mprotect(memory->events, PAGE, PROT_READ | PROT_WRITE))
 		return -errno;
 	return 0;
 }

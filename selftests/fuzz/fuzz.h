@@ -54,6 +54,7 @@ enum op_kind {
 	OP_LEAVE,
 	OP_TRANSLATE,
 	OP_WRITE,
+	OP_EVENTS,
 	OP_OTHER, /* a command that does not exist */
 	OP_OPEN,
 	OP_CLOSE,
@@ -146,6 +147,7 @@ union arg {
 	struct rcm_leave_multicast leave;
 	struct rcm_translate translate;
 	struct rcm_write_event write;
+	struct rcm_get_events events;
 };
 
 /* Memory of one thread that arguments lie in. */
@@ -153,6 +155,7 @@ struct memory {
 	union arg arg;
 	uint8_t *map;	/* two pages, the second is not there */
 	uint8_t *fixed; /* a page that cannot be written */
+	uint8_t *events; /* a page, and nothing for a long way after it */
 	uint32_t option;
 };
 

@@ -20,6 +20,7 @@ static const char *const names[OP_KINDS] = {
 	[OP_MIGRATE] = "migrate",     [OP_EVENT] = "event",
 	[OP_JOIN] = "join",	      [OP_LEAVE] = "leave",
 	[OP_TRANSLATE] = "translate", [OP_WRITE] = "write",
+	[OP_EVENTS] = "events",
 	[OP_OTHER] = "other",	      [OP_OPEN] = "open",
 	[OP_CLOSE] = "close",	      [OP_DUP] = "dup",
 	[OP_POLL] = "poll",	      [OP_FORK] = "fork",

@@ -153,7 +153,8 @@ static void run_command(struct runner *runner, const struct op *op)
 	/* Spoilt, an event's flags may say anything. */
 	bool waits =
 		op->kind == OP_TRANSLATE ||
-		(op->kind == OP_EVENT && (op->spoilt || op->value[0] == 2));
+		(op->kind == OP_EVENT && (op->spoilt || op->value[0] == 2)) ||
+		(op->kind == OP_EVENTS && op->spoilt);
 	uint32_t size;
 	void *arg;
 
@@ -170,7 +171,7 @@ static void run_command(struct runner *runner, const struct op *op)
 		poll(&pfd, 1, 20);
 	if (waits)
 		interrupt_every(3);
-	ret = ioctl(fd, cmd, arg) ? errno : 0;
+	ret = ioctl(fd, cmd, arg) < 0 ? errno : 0;
 	if (waits)
 		interrupt_every(0);
 	count_result(runner, op->kind, ret);

@@ -65,6 +65,7 @@ enum rcm_cmd {
 	RCM_CMD_LEAVE_MULTICAST,
 	RCM_CMD_TRANSLATE,
 	RCM_CMD_WRITE_EVENT,
+	RCM_CMD_GET_EVENTS,
 	RCM_CMD_END
 };
 
@@ -90,6 +91,7 @@ enum rcm_cmd {
 #define RCM_LEAVE_MULTICAST _IO(RCM_IOC_TYPE, RCM_CMD_LEAVE_MULTICAST)
 #define RCM_TRANSLATE	    _IO(RCM_IOC_TYPE, RCM_CMD_TRANSLATE)
 #define RCM_WRITE_EVENT	    _IO(RCM_IOC_TYPE, RCM_CMD_WRITE_EVENT)
+#define RCM_GET_EVENTS	    _IO(RCM_IOC_TYPE, RCM_CMD_GET_EVENTS)
 
 /**
  * enum rcm_state - where an identifier is in its life
@@ -249,6 +251,7 @@ struct rcm_info {
 #define RCM_FEATURE_CONNECT_TIMEOUT 0x40ULL
 #define RCM_FEATURE_WRITE_EVENT	    0x80ULL
 #define RCM_FEATURE_IWARP	    0x100ULL
+#define RCM_FEATURE_GET_EVENTS	    0x200ULL
 
 /**
  * struct rcm_create_id - RCM_CREATE_ID: make an identifier
@@ -808,6 +811,31 @@ struct rcm_event {
 };
 
 #define RCM_EVENT_DONTWAIT 0x1U
+
+/**
+ * struct rcm_get_events - RCM_GET_EVENTS: take several events
+ * @size: sizeof(struct rcm_get_events)
+ * @flags: 0, or RCM_EVENT_DONTWAIT
+ * @count: how many there is room for, not 0
+ * @event_size: bytes of each, a multiple of 8: sizeof(struct rcm_event)
+ * @events: pointer to an array of struct rcm_event, aligned as one
+ *
+ * Waits as RCM_GET_EVENT does for the first; then takes those that are there,
+ * at most RCM_MAX_GET_EVENTS. The ioctl returns how many it took. One that
+ * cannot be delivered stays, with those after it.
+ *
+ * EAGAIN       nothing to read, and not to wait
+ * EINTR        interrupted by a signal
+ */
+struct rcm_get_events {
+	__u32 size;
+	__u32 flags;
+	__u32 count;
+	__u32 event_size;
+	__aligned_u64 events;
+};
+
+#define RCM_MAX_GET_EVENTS 256
 
 /**
  * struct rcm_join_multicast - RCM_JOIN_MULTICAST: become member of a group

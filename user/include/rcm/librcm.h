@@ -71,6 +71,10 @@ static inline __u64 rcm_event_arg(const struct rdma_cm_event *event)
 	return arg;
 }
 
+/* Several events in one system call; documented in user/event.c. */
+int rcm_get_cm_events(struct rdma_event_channel *channel,
+		      struct rdma_cm_event **events, int max);
+
 /* All of them are documented where they are defined, user/reason.c. */
 const struct rcm_reason *rcm_event_reason(const struct rdma_cm_event *event);
 int rcm_last_reason(struct rdma_cm_id *id, struct rcm_reason *reason);
