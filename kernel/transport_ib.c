@@ -73,6 +73,15 @@ static enum rcm_op rcm_ib_op(const struct ib_cm_event *ib)
 	}
 }
 
+/* Nobody answered; or, the status says why, we cannot use the answer. */
+static void rcm_ib_no_answer(struct rcm_id *priv, struct rdma_cm_event *event)
+{
+	event->event = event->status ? RDMA_CM_EVENT_CONNECT_ERROR :
+				       RDMA_CM_EVENT_UNREACHABLE;
+	event->status = event->status ?: -ETIMEDOUT;
+	rcm_id_blame(priv, RCM_STEP_CONNECT, event->status, 0);
+}
+
 /* The consumer's event for what happened. */
 static void rcm_ib_event(struct rcm_id *priv, enum rcm_op op,
 			 const struct ib_cm_event *ib,
@@ -80,9 +89,7 @@ static void rcm_ib_event(struct rcm_id *priv, enum rcm_op op,
 {
 	switch (op) {
 	case RCM_OP_NO_ANSWER:
-		event->event = RDMA_CM_EVENT_UNREACHABLE;
-		event->status = -ETIMEDOUT;
-		rcm_id_blame(priv, RCM_STEP_CONNECT, -ETIMEDOUT, 0);
+		rcm_ib_no_answer(priv, event);
 		break;
 	case RCM_OP_REP_RCVD:
 		rcm_ib_rep_event(event, ib);
@@ -141,6 +148,8 @@ int rcm_ib_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 	/* Our request could not be sent: the time wait stands for its answer. */
 	if (op == RCM_OP_TIMEWAIT_EXIT && priv->state == RCM_STATE_CLOSING)
 		op = RCM_OP_DREQ_NO_ANSWER;
+	if (op == RCM_OP_CONNECTED && priv->state == RCM_STATE_REQ_SENT)
+		op = rcm_ib_ud_ah(priv, ib, &event);
 	/* Too late, or a second time: the state says so. */
 	if (rcm_id_move(priv, op))
 		goto out;

@@ -25,6 +25,8 @@ __be64 rcm_ib_service_id(struct rcm_id *priv);
 int rcm_ib_ud_connect(struct rcm_id *priv, const struct rdma_conn_param *conn);
 int rcm_ib_ud_accept(struct rcm_id *priv, const struct rdma_conn_param *conn);
 int rcm_ib_ud_reject(struct rcm_id *priv, const void *data, u8 len);
+enum rcm_op rcm_ib_ud_ah(struct rcm_id *priv, const struct ib_cm_event *ib,
+			 struct rdma_cm_event *event);
 void rcm_ib_ud_rep_event(struct rcm_id *priv, const struct ib_cm_event *ib,
 			 struct rdma_cm_event *event);
 void rcm_ib_ud_req_event(const struct ib_cm_event *ib,

@@ -70,6 +70,24 @@ int rcm_ib_ud_reject(struct rcm_id *priv, const void *data, u8 len)
 	return ib_send_cm_sidr_rep(priv->cm, &rep);
 }
 
+/**
+ * rcm_ib_ud_ah - make the address vector of a peer that said yes
+ * @priv: identifier that waits for the reply, with its mutex held
+ * @ib: the reply
+ * @event: has it, with a reference, when that is possible; otherwise the
+ *	status says why not
+ *
+ * Return: what the reply amounts to: without address vector it is none.
+ */
+enum rcm_op rcm_ib_ud_ah(struct rcm_id *priv, const struct ib_cm_event *ib,
+			 struct rdma_cm_event *event)
+{
+	event->status = ib_init_ah_attr_from_path(
+		priv->device->ib, priv->id.port_num, &priv->peer->path,
+		&event->param.ud.ah_attr, ib->param.sidr_rep_rcvd.sgid_attr);
+	return event->status ? RCM_OP_NO_ANSWER : RCM_OP_CONNECTED;
+}
+
 /* The peer's reply; a refusal is told as the status of UNREACHABLE. */
 void rcm_ib_ud_rep_event(struct rcm_id *priv, const struct ib_cm_event *ib,
 			 struct rdma_cm_event *event)
@@ -87,9 +105,6 @@ void rcm_ib_ud_rep_event(struct rcm_id *priv, const struct ib_cm_event *ib,
 	}
 
 	event->event = RDMA_CM_EVENT_ESTABLISHED;
-	event->status = ib_init_ah_attr_from_path(
-		priv->device->ib, priv->id.port_num, &priv->peer->path,
-		&event->param.ud.ah_attr, rep->sgid_attr);
 	event->param.ud.qp_num = rep->qpn;
 	event->param.ud.qkey = rep->qkey;
 }

@@ -82,6 +82,12 @@ exports() {
 		"$vm/build/scripts/kernel-doc"
 }
 
+# What rcm.ko calls, against what failcalls.c makes fail
+calls() {
+	selftests/lint/calls.sh "build/lint/$(ls "$vm/lib/modules")/rcm.ko" \
+		"$vm/build/Module.symvers" kernel/tests/fail_calls.h
+}
+
 w1_lib() {
 	rm -rf build/lint/user
 	make lib BUILD="$TOP/build/lint" W=1 >"$out/w1_lib.build" 2>&1 ||
@@ -170,7 +176,7 @@ state_doc() {
 }
 
 checks=(spdx version_checks kbuild_complete state_doc api_table case_table shell_syntax man_pages
-	checkpatch clang_format cppcheck w1_lib abi w1_vm exports sparse)
+	checkpatch clang_format cppcheck w1_lib abi w1_vm exports calls sparse)
 [ -z "$uml" ] || checks+=(w1_uml)
 
 echo "1..${#checks[@]}"

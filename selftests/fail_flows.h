@@ -1,0 +1,918 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Whole flows, both sides, again and again with the n-th of something failing,
+ * for n from 1 on until nothing is left to fail. What that is, the program
+ * that includes this says: failwalk.c allocations, failcalls.c calls. It
+ * defines a struct way before it calls walk_all().
+ *
+ * A call that fails says so and can be made again; what fails later ends in an
+ * event; nothing is left.
+ */
+#ifndef FAIL_FLOWS_H
+#define FAIL_FLOWS_H
+
+#include <infiniband/verbs.h>
+#include <net/if_arp.h>
+#include <sys/socket.h>
+
+#include "rcm_test.h"
+
+#include "kselftest.h"
+
+#define PORT	7481
+#define MAX_N	300
+#define WAIT	80000 /* a peer that is still thinking has 69 s, by ib_cm */
+#define SILENT	"10.9.9.2" /* answers when we say so */
+#define SILENT6 "fd09::2"
+#define FILES	3
+#define QUEUE	16
+
+#define EV_USER 18
+
+struct world;
+
+/**
+ * struct way - a way to fail
+ * @arm: the n-th from now on fails; false: it cannot be chosen
+ * @was_hit: whether it did
+ * @disarm: none fails any more
+ * @explains: whether what failed is a reason for this negative errno
+ * @what: what failed last, for people to read
+ * @idle: false: a thread hangs; it may take as long as a thread needs
+ * @fits: whether what became of it is what has to become of it, in this flow
+ * @quick: it has few points
+ */
+struct way {
+	bool (*arm)(int n);
+	bool (*was_hit)(void);
+	void (*disarm)(void);
+	bool (*explains)(int ret);
+	const char *(*what)(void);
+	bool (*idle)(void);
+	bool (*fits)(const struct world *w, const char *flow);
+	bool quick;
+};
+
+static const struct way way;
+
+struct world {
+	int fd[FILES];
+	struct rcm_event queue[FILES][QUEUE]; /* read, but not waited for yet */
+	int queued[FILES];
+	struct rcm_event event; /* the last one waited for */
+	int told;		/* calls that said what failed */
+	const char *ended; /* the flow ended early, by this event or call */
+	char wrong[200];   /* what must not happen */
+};
+
+/* What make check has time for; make check-debug has for all. */
+enum share {
+	ALWAYS,	    /* of any way */
+	WHEN_QUICK, /* of a way that has few points */
+	NEVER,
+};
+
+struct flow {
+	const char *name;
+	void (*run)(struct world *w);
+	enum share share;
+};
+
+/* --- steps of a flow */
+
+static void wrong(struct world *w, const char *what, int ret)
+{
+	if (!w->wrong[0])
+		snprintf(w->wrong, sizeof(w->wrong), "%s: %d (%s)", what, ret,
+			 ret < 0 ? strerror(-ret) : "event");
+}
+
+/*
+ * A call that says what failed changed nothing: made again, it succeeds. Any
+ * other failure is wrong, and ends the flow.
+ */
+#define TRY(call)                              \
+	({                                     \
+		int ret_ = (call);             \
+                                               \
+		if (way.explains(ret_)) {      \
+			w->told++;             \
+			ret_ = (call);         \
+		}                              \
+		if (ret_ < 0) {                \
+			wrong(w, #call, ret_); \
+			return;                \
+		}                              \
+		ret_;                          \
+	})
+
+static bool ends_it(int type)
+{
+	return type == EV_ADDR_ERROR || type == EV_ROUTE_ERROR ||
+	       type == EV_CONNECT_ERROR || type == EV_UNREACHABLE ||
+	       type == EV_REJECTED || type == EV_DISCONNECTED;
+}
+
+/*
+ * What succeeded has no status. What did not has the reason, the peer's (not
+ * negative), or that it took too long.
+ */
+static bool status_fits(const struct rcm_event *event)
+{
+	int status = event->out_status;
+
+	if (!ends_it(event->out_event))
+		return !status;
+	return status >= 0 || status == -ETIMEDOUT || way.explains(status);
+}
+
+static const char *event_name(int type)
+{
+	static const char *const names[] = {
+		[EV_ADDR_ERROR] = "ADDR_ERROR",
+		[EV_ROUTE_ERROR] = "ROUTE_ERROR",
+		[EV_CONNECT_ERROR] = "CONNECT_ERROR",
+		[EV_UNREACHABLE] = "UNREACHABLE",
+		[EV_REJECTED] = "REJECTED",
+		[EV_DISCONNECTED] = "DISCONNECTED",
+	};
+
+	return names[type];
+}
+
+/* Reads what there is. */
+static void collect(struct world *w, int timeout_ms)
+{
+	struct pollfd pfd[FILES];
+	struct rcm_event event;
+	int i, ret;
+
+	for (i = 0; i < FILES; i++)
+		pfd[i] = (struct pollfd){ .fd = w->fd[i], .events = POLLIN };
+	poll(pfd, FILES, timeout_ms);
+	for (i = 0; i < FILES; i++) {
+		while (w->queued[i] < QUEUE) {
+			ret = get_event(w->fd[i], &event, RCM_EVENT_DONTWAIT);
+			if (way.explains(ret)) {
+				w->told++;
+				continue;
+			}
+			if (ret && ret != -EAGAIN)
+				wrong(w, "get_event", ret);
+			if (ret)
+				break;
+			if (!status_fits(&event))
+				wrong(w, "status of an event",
+				      event.out_status);
+			/* At most once, and not to be relied on. */
+			if (event.out_event != EV_TIMEWAIT_EXIT)
+				w->queue[i][w->queued[i]++] = event;
+		}
+	}
+}
+
+/* The next event of file @i has to be @type; false: the flow is over. */
+static bool wait_event(struct world *w, int i, int type)
+{
+	long long end = now_ms() + WAIT;
+	int n;
+
+	for (;;) {
+		collect(w, 0);
+		if (w->queued[i]) {
+			w->event = w->queue[i][0];
+			w->queued[i]--;
+			memmove(w->queue[i], w->queue[i] + 1,
+				w->queued[i] * sizeof(w->event));
+			/* As was wanted, though not because of what came. */
+			if ((int)w->event.out_event == type) {
+				if (w->event.out_status &&
+				    type == EV_DISCONNECTED)
+					w->ended = event_name(type);
+				return true;
+			}
+			if (!ends_it(w->event.out_event))
+				wrong(w, "unexpected event",
+				      w->event.out_event);
+			else
+				w->ended = event_name(w->event.out_event);
+			return false;
+		}
+		for (n = 0; n < FILES; n++) {
+			if (!w->queued[n] || !ends_it(w->queue[n][0].out_event))
+				continue;
+			w->ended = event_name(w->queue[n][0].out_event);
+			return false;
+		}
+		if (w->wrong[0])
+			return false;
+		if (now_ms() > end) {
+			wrong(w, "no event of file", i);
+			return false;
+		}
+		collect(w, end - now_ms());
+	}
+}
+
+#define EVENT(i, type)                       \
+	do {                                 \
+		if (!wait_event(w, i, type)) \
+			return;              \
+	} while (0)
+
+/* --- flows */
+
+static void flow_open(struct world *w)
+{
+	close(TRY(open_rcm(0)));
+}
+
+static void flow_create(struct world *w)
+{
+	TRY(destroy(w->fd[0], TRY(create_tcp(w->fd[0]))));
+}
+
+static int bind_new(int fd, const char *host, int port)
+{
+	struct rcm_bind arg = {
+		.size = sizeof(arg),
+		.flags = RCM_CREATE,
+		.ps = PS_TCP,
+		.addr = addr(host, port),
+	};
+
+	return call(fd, RCM_BIND, &arg) ?: (int)arg.handle;
+}
+
+static void flow_bind(struct world *w)
+{
+	int handle = TRY(create_tcp(w->fd[0]));
+
+	TRY(bind_text(w->fd[0], handle, IP4, PORT));
+	TRY(bind_new(w->fd[0], IP4, 0));
+	TRY(bind_new(w->fd[0], IP6, PORT));
+	TRY(bind_new(w->fd[0], "::", PORT + 1));
+	TRY(destroy(w->fd[0], handle));
+}
+
+/* The event of what was asked for; false: it failed, and may be asked again. */
+static bool resolved(struct world *w, int type)
+{
+	bool ok = wait_event(w, 0, type);
+
+	return ok || w->wrong[0];
+}
+
+/* An address or a route that could not be found can be looked for again. */
+static void resolve_twice(struct world *w, const char *host)
+{
+	int handle = TRY(create_tcp(w->fd[0]));
+
+	TRY(resolve(w->fd[0], handle, NULL, host, PORT, 1000));
+	if (!resolved(w, EV_ADDR_RESOLVED)) {
+		TRY(resolve(w->fd[0], handle, NULL, host, PORT, 1000));
+		EVENT(0, EV_ADDR_RESOLVED);
+	}
+	TRY(resolve_route(w->fd[0], handle));
+	if (!resolved(w, EV_ROUTE_RESOLVED)) {
+		TRY(resolve_route(w->fd[0], handle));
+		EVENT(0, EV_ROUTE_RESOLVED);
+	}
+}
+
+static void flow_resolve(struct world *w)
+{
+	resolve_twice(w, IP4);
+	resolve_twice(w, IP6);
+	TRY(resolve_flags(w->fd[0], 0, NULL, IP6, PORT, 1000,
+			  RCM_CREATE | RCM_RESOLVE_BOTH));
+	EVENT(0, EV_ADDR_RESOLVED);
+	EVENT(0, EV_ROUTE_RESOLVED);
+}
+
+/* The neighbour goes, or answers. A program for this would take far longer. */
+static void neighbour(unsigned long cmd)
+{
+	struct arpreq arp = {
+		.arp_ha = { .sa_family = ARPHRD_ETHER, .sa_data = { 2 } },
+		.arp_flags = ATF_COM,
+		.arp_dev = "fw0",
+	};
+	struct sockaddr_in *sin = (struct sockaddr_in *)&arp.arp_pa;
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	sin->sin_family = AF_INET;
+	inet_pton(AF_INET, SILENT, &sin->sin_addr);
+	/* There may be none to go. */
+	if (ioctl(fd, cmd, &arp) && cmd == SIOCSARP)
+		ksft_exit_fail_msg("SIOCSARP: %s\n", strerror(errno));
+	close(fd);
+}
+
+/* From a workqueue: the neighbour answers late, or not at all. */
+static void flow_neighbour(struct world *w)
+{
+	int handle = TRY(create_tcp(w->fd[0]));
+
+	neighbour(SIOCDARP);
+	TRY(resolve_flags(w->fd[0], handle, NULL, SILENT, PORT, 5000,
+			  RCM_RESOLVE_BOTH));
+	neighbour(SIOCSARP);
+	EVENT(0, EV_ADDR_RESOLVED);
+	EVENT(0, EV_ROUTE_RESOLVED);
+}
+
+static void flow_no_neighbour(struct world *w)
+{
+	int handle = TRY(create_tcp(w->fd[0]));
+
+	neighbour(SIOCDARP);
+	TRY(resolve(w->fd[0], handle, NULL, SILENT, PORT, 50));
+	EVENT(0, EV_ADDR_ERROR);
+	if (w->event.out_status != -ETIMEDOUT)
+		w->ended = "ADDR_ERROR";
+}
+
+static void flow_no_neighbour6(struct world *w)
+{
+	int handle = TRY(create_tcp(w->fd[0]));
+
+	TRY(resolve(w->fd[0], handle, NULL, SILENT6, PORT, 50));
+	EVENT(0, EV_ADDR_ERROR);
+	if (w->event.out_status != -ETIMEDOUT)
+		w->ended = "ADDR_ERROR";
+}
+
+static void flow_listen(struct world *w)
+{
+	int fd = w->fd[0];
+	int handle = TRY(create_tcp(fd));
+
+	TRY(listen_on(fd, handle, 4));
+	handle = TRY(bind_new(fd, IP4, PORT));
+	TRY(listen_on(fd, handle, 4));
+	handle = TRY(bind_new(fd, "::", PORT + 1));
+	TRY(listen_on(fd, handle, 4));
+	TRY(destroy(fd, handle));
+}
+
+/* 1.5 s and three tries for a message that is lost. */
+static int be_quick(int fd, __u32 handle)
+{
+	__u32 values[] = { 1500, 3 };
+	int name, ret = 0;
+
+	for (name = 0; name < 2 && !ret; name++) {
+		struct rcm_set_option arg = {
+			.size = sizeof(arg),
+			.handle = handle,
+			.level = RCM_OPTION,
+			.optname = name,
+			.optlen = 4,
+			.optval = (unsigned long)&values[name],
+		};
+
+		ret = call(fd, RCM_SET_OPTION, &arg);
+	}
+	return ret;
+}
+
+/* File 1 listens, file 0 asks it; handles, or 0 when the flow is over. */
+static void request(struct world *w, int ps, const char *host, int *client,
+		    int *server)
+{
+	int listener = TRY(create(w->fd[1], 0, ps));
+	int handle = TRY(create(w->fd[0], 0, ps));
+
+	TRY(bind_text(w->fd[1], listener, host, PORT));
+	TRY(listen_on(w->fd[1], listener, 4));
+	TRY(resolve_flags(w->fd[0], handle, NULL, host, PORT, 1000,
+			  RCM_RESOLVE_BOTH));
+	EVENT(0, EV_ADDR_RESOLVED);
+	EVENT(0, EV_ROUTE_RESOLVED);
+	TRY(be_quick(w->fd[0], handle));
+	TRY(connect_data(w->fd[0], handle, "hello", 5));
+	*client = handle;
+	EVENT(1, EV_CONNECT_REQUEST);
+	*server = w->event.out_new_handle;
+}
+
+/*
+ * An accept that fails has rejected the request. Of a datagram identifier
+ * nothing was sent, so the peer's time-out ends it.
+ */
+static bool accepted(struct world *w, int server)
+{
+	int ret = accept_data(w->fd[1], server, "welcome", 7);
+
+	if (!ret)
+		return true;
+	w->told++;
+	if (!way.explains(ret))
+		wrong(w, "accept", ret);
+	else if (wait_event(w, 0, EV_REJECTED))
+		w->ended = "REJECTED";
+	return false;
+}
+
+static void connection(struct world *w, const char *host, bool by_data)
+{
+	int client = 0, server = 0;
+
+	request(w, PS_TCP, host, &client, &server);
+	if (!server || !accepted(w, server))
+		return;
+	EVENT(0, EV_CONNECT_RESPONSE);
+	if (by_data) {
+		/* The confirmation is on its way, but data was faster. */
+		TRY(notify(w->fd[1], server, 4));
+		EVENT(1, EV_ESTABLISHED);
+		TRY(establish(w->fd[0], client));
+	} else {
+		TRY(establish(w->fd[0], client));
+		EVENT(1, EV_ESTABLISHED);
+	}
+	TRY(disconnect(w->fd[0], client));
+	EVENT(1, EV_DISCONNECTED);
+	TRY(disconnect(w->fd[1], server));
+	EVENT(0, EV_DISCONNECTED);
+	TRY(destroy(w->fd[0], client));
+	TRY(destroy(w->fd[1], server));
+}
+
+static void flow_connect(struct world *w)
+{
+	connection(w, IP4, false);
+}
+
+static void flow_connect6(struct world *w)
+{
+	connection(w, IP6, false);
+}
+
+static void flow_comm_est(struct world *w)
+{
+	connection(w, IP4, true);
+}
+
+/*
+ * A reject that fails is not made again: the connection is over, and the peer
+ * learns it from its time-out, or when the identifier is destroyed.
+ */
+static bool rejected(struct world *w, int i, int handle)
+{
+	int ret = reject(w->fd[i], handle, 0, "no", 2);
+	int state;
+
+	if (!ret)
+		return true;
+	w->told++;
+	if (!way.explains(ret)) {
+		wrong(w, "reject", ret);
+		return false;
+	}
+	state = state_of(w->fd[i], handle);
+	if (state != RCM_STATE_FAILED)
+		wrong(w, "state after a reject that failed", state);
+	/* While it is there, ib_cm may tell the peer to be patient. */
+	else if (!readable(w->fd[!i], 3000) && destroy(w->fd[i], handle) < 0)
+		wrong(w, "destroy", 0);
+	else if (wait_event(w, !i, EV_UNREACHABLE))
+		w->ended = "UNREACHABLE";
+	return false;
+}
+
+static void flow_reject(struct world *w)
+{
+	int client = 0, server = 0;
+
+	request(w, PS_TCP, IP4, &client, &server);
+	if (server && rejected(w, 1, server))
+		EVENT(0, EV_REJECTED);
+}
+
+static void flow_reject_response(struct world *w)
+{
+	int client = 0, server = 0;
+
+	request(w, PS_TCP, IP4, &client, &server);
+	if (!server || !accepted(w, server))
+		return;
+	EVENT(0, EV_CONNECT_RESPONSE);
+	if (rejected(w, 0, client))
+		EVENT(1, EV_REJECTED);
+}
+
+/*
+ * The peer goes. It says so once, on its way out: when that is lost, only the
+ * queue pair can tell.
+ */
+static void flow_destroy_connected(struct world *w)
+{
+	int client = 0, server = 0;
+
+	request(w, PS_TCP, IP4, &client, &server);
+	if (!server || !accepted(w, server))
+		return;
+	EVENT(0, EV_CONNECT_RESPONSE);
+	TRY(establish(w->fd[0], client));
+	EVENT(1, EV_ESTABLISHED);
+	TRY(destroy(w->fd[0], client));
+	if (way.was_hit() && !readable(w->fd[1], 1000))
+		w->ended = "silence";
+	else
+		EVENT(1, EV_DISCONNECTED);
+}
+
+static void flow_datagram(struct world *w)
+{
+	int client = 0, server = 0;
+
+	request(w, PS_UDP, IP4, &client, &server);
+	if (!server || !accepted(w, server))
+		return;
+	EVENT(0, EV_ESTABLISHED);
+	TRY(destroy(w->fd[0], client));
+	TRY(destroy(w->fd[1], server));
+}
+
+static void flow_datagram_reject(struct world *w)
+{
+	int client = 0, server = 0;
+
+	request(w, PS_UDP, IP6, &client, &server);
+	if (server && rejected(w, 1, server))
+		EVENT(0, EV_UNREACHABLE);
+}
+
+static int qp_attr(int fd, int handle, int qp_state)
+{
+	struct rcm_init_qp_attr arg;
+
+	return init_qp_attr(fd, handle, qp_state, &arg);
+}
+
+/* What a queue pair has to know, on both sides, before and while connected. */
+static void flow_qp_attr(struct world *w)
+{
+	int client = 0, server = 0, state;
+
+	request(w, PS_TCP, IP4, &client, &server);
+	if (!server)
+		return;
+	TRY(qp_attr(w->fd[1], server, IBV_QPS_INIT));
+	TRY(qp_attr(w->fd[1], server, IBV_QPS_RTR));
+	if (!accepted(w, server))
+		return;
+	EVENT(0, EV_CONNECT_RESPONSE);
+	for (state = IBV_QPS_INIT; state <= IBV_QPS_RTS; state++)
+		TRY(qp_attr(w->fd[0], client, state));
+	TRY(establish(w->fd[0], client));
+	EVENT(1, EV_ESTABLISHED);
+	TRY(qp_attr(w->fd[1], server, IBV_QPS_RTS));
+	TRY(qp_attr(w->fd[0], TRY(bind_new(w->fd[0], IP4, 0)), IBV_QPS_INIT));
+}
+
+static int join(int fd, __u32 handle, const char *group, int number)
+{
+	struct rcm_join_multicast arg = {
+		.size = sizeof(arg),
+		.handle = handle,
+		.number = number,
+		.addr = addr(group, 0),
+	};
+
+	return call(fd, RCM_JOIN_MULTICAST, &arg);
+}
+
+static int leave(int fd, __u32 handle, int number)
+{
+	struct rcm_leave_multicast arg = {
+		.size = sizeof(arg),
+		.handle = handle,
+		.number = number,
+	};
+
+	return call(fd, RCM_LEAVE_MULTICAST, &arg);
+}
+
+static void flow_multicast(struct world *w)
+{
+	int fd = w->fd[0];
+	int handle = TRY(create(fd, 0, PS_UDP));
+
+	TRY(bind_text(fd, handle, IP4, 0));
+	TRY(join(fd, handle, "239.1.1.1", 1));
+	EVENT(0, EV_MULTICAST_JOIN);
+	TRY(join(fd, handle, "ff0e::1:1", 2));
+	EVENT(0, EV_MULTICAST_JOIN);
+	TRY(leave(fd, handle, 2));
+	TRY(leave(fd, handle, 1));
+	TRY(join(fd, handle, "239.1.1.1", 3));
+	TRY(destroy(fd, handle));
+}
+
+/* For file 1; or the client, of file 0, was refused. */
+static bool request_waits(struct world *w)
+{
+	long long end = now_ms() + WAIT;
+
+	while (!readable(w->fd[1], 50)) {
+		if (readable(w->fd[0], 0)) {
+			wait_event(w, 0, EV_REJECTED);
+			w->ended = "REJECTED";
+			return false;
+		}
+		if (now_ms() > end) {
+			wrong(w, "no request to migrate", 0);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* With events and a request that nobody read. */
+static void flow_migrate(struct world *w)
+{
+	int idle = TRY(create_tcp(w->fd[0]));
+	int client, listener;
+
+	TRY(migrate(w->fd[0], idle, w->fd[2], NULL));
+	listener = TRY(bind_new(w->fd[1], IP4, PORT));
+	TRY(listen_on(w->fd[1], listener, 4));
+	client = TRY(resolve_flags(w->fd[0], 0, NULL, IP4, PORT, 1000,
+				   RCM_CREATE | RCM_RESOLVE_BOTH));
+	EVENT(0, EV_ADDR_RESOLVED);
+	EVENT(0, EV_ROUTE_RESOLVED);
+	TRY(be_quick(w->fd[0], client));
+	TRY(connect_data(w->fd[0], client, NULL, 0));
+	/* Nothing reads file 1: what it gets moves. */
+	if (!request_waits(w))
+		return;
+	TRY(migrate(w->fd[1], listener, w->fd[2], NULL));
+	EVENT(2, EV_CONNECT_REQUEST);
+	TRY(migrate(w->fd[2], w->event.out_new_handle, w->fd[1], NULL));
+	TRY(migrate(w->fd[0], client, w->fd[2], NULL));
+}
+
+static int translate(int fd, const char *to)
+{
+	struct rcm_translate arg = {
+		.size = sizeof(arg),
+		.timeout_ms = 1000,
+		.dst = addr(to, PORT),
+	};
+
+	return call(fd, RCM_TRANSLATE, &arg);
+}
+
+static void flow_translate(struct world *w)
+{
+	TRY(translate(w->fd[0], IP4));
+	TRY(translate(w->fd[0], IP6));
+}
+
+static void flow_query(struct world *w)
+{
+	int handle = TRY(bind_new(w->fd[0], IP4, PORT));
+	struct rcm_query arg;
+
+	TRY(query(w->fd[0], handle, &arg));
+	if (arg.out_endpoint.state != RCM_STATE_BOUND)
+		wrong(w, "state", arg.out_endpoint.state);
+}
+
+static void flow_option(struct world *w)
+{
+	int handle = TRY(create_tcp(w->fd[0]));
+	int name;
+
+	for (name = OPT_TOS; name <= OPT_ACK_TIMEOUT; name++)
+		TRY(set_option(w->fd[0], handle, name, 1));
+	TRY(be_quick(w->fd[0], handle));
+}
+
+static int write_event(int fd, __u32 handle)
+{
+	struct rcm_write_event arg = {
+		.size = sizeof(arg),
+		.handle = handle,
+		.event = RCM_EVENT_USER,
+	};
+
+	return call(fd, RCM_WRITE_EVENT, &arg);
+}
+
+static void flow_write_event(struct world *w)
+{
+	int handle = TRY(create_tcp(w->fd[0]));
+
+	TRY(write_event(w->fd[0], handle));
+	EVENT(0, EV_USER);
+}
+
+/*
+ * The device goes and comes while identifiers, one of them listening on all
+ * devices, are there. Where it could not be added it cannot be used, and that
+ * is said; the identifiers do not care.
+ */
+static void flow_device(struct world *w)
+{
+	int bound = TRY(bind_new(w->fd[0], "10.9.9.1", 0));
+	int all = TRY(bind_new(w->fd[1], "0.0.0.0", PORT));
+	int i, ret;
+
+	TRY(listen_on(w->fd[1], all, 4));
+	sh("rdma link del xfw0");
+	EVENT(0, EV_DEVICE_REMOVAL);
+	ret = bind_text(w->fd[0], bound, "10.9.9.1", 0);
+	if (way.explains(ret)) {
+		w->told++;
+		ret = bind_text(w->fd[0], bound, "10.9.9.1", 0);
+	}
+	if (ret != -ENODEV)
+		wrong(w, "bind of the removed one", ret);
+	sh("rdma link add xfw0 type rxe netdev fw0");
+	ret = state_of(w->fd[1], all);
+	if (ret != RCM_STATE_LISTEN)
+		wrong(w, "state of the listener", ret);
+	/* What failed may as well have been a call of the first look for it. */
+	for (i = 0; i < 4 && !wait_for_address("10.9.9.1"); i++) {
+		if (!i)
+			continue;
+		w->ended = "ENODEV";
+		sh("rdma link del xfw0; rdma link add xfw0 type rxe netdev fw0");
+	}
+	if (i == 4 || (i && !way.was_hit()))
+		wrong(w, "bind to the new device", -ENODEV);
+	TRY(destroy(w->fd[0], bound));
+	TRY(destroy(w->fd[1], all));
+}
+
+static const struct flow flows[] = {
+	{ "open", flow_open, ALWAYS },
+	{ "create", flow_create, ALWAYS },
+	{ "bind", flow_bind, ALWAYS },
+	{ "resolve", flow_resolve, ALWAYS },
+	{ "neighbour", flow_neighbour, ALWAYS },
+	{ "no-neighbour", flow_no_neighbour, ALWAYS },
+	{ "no-neighbour6", flow_no_neighbour6, WHEN_QUICK },
+	{ "listen", flow_listen, ALWAYS },
+	{ "connect", flow_connect, ALWAYS },
+	{ "connect6", flow_connect6, WHEN_QUICK },
+	{ "comm-est", flow_comm_est, WHEN_QUICK },
+	{ "reject", flow_reject, ALWAYS },
+	{ "reject-response", flow_reject_response, WHEN_QUICK },
+	{ "destroy-connected", flow_destroy_connected, WHEN_QUICK },
+	{ "qp-attr", flow_qp_attr, WHEN_QUICK },
+	{ "datagram", flow_datagram, ALWAYS },
+	{ "datagram-reject", flow_datagram_reject, WHEN_QUICK },
+	{ "multicast", flow_multicast, ALWAYS },
+	{ "migrate", flow_migrate, ALWAYS },
+	{ "translate", flow_translate, ALWAYS },
+	{ "query", flow_query, ALWAYS },
+	{ "option", flow_option, ALWAYS },
+	{ "write-event", flow_write_event, ALWAYS },
+	{ "device", flow_device, NEVER },
+};
+
+/* --- walking */
+
+/* One run; whether something failed in it. */
+static bool run(const struct flow *flow, struct world *w, int n)
+{
+	bool hit;
+	int i;
+
+	memset(w, 0, sizeof(*w));
+	for (i = 0; i < FILES; i++) {
+		w->fd[i] = open_rcm(0);
+		if (w->fd[i] < 0)
+			ksft_exit_fail_msg("open: %s\n", strerror(-w->fd[i]));
+	}
+	if (!way.arm(n))
+		wrong(w, "what is to fail could not be chosen", 0);
+	flow->run(w);
+	hit = way.was_hit();
+	/* What closing has done is part of it. */
+	for (i = 0; i < FILES; i++)
+		close(w->fd[i]);
+	if (!nothing_left(5000))
+		wrong(w, "identifiers or ports are left", 0);
+	if (!way.idle())
+		wrong(w, "a thread hangs", 0);
+	hit |= way.was_hit();
+	way.disarm();
+	if (!hit && (w->told || w->ended))
+		wrong(w, w->ended ?: "a call failed without cause", 0);
+	return hit;
+}
+
+/* What became of each failure. */
+struct sum {
+	int told;
+	int ended;
+	int unseen;
+};
+
+static void count(struct sum *sum, const struct world *w, const char *flow,
+		  int n)
+{
+	const char *end = w->ended ?: w->told ? "a call said so" : "neither";
+
+	if (w->ended)
+		sum->ended++;
+	else if (w->told)
+		sum->told++;
+	else
+		sum->unseen++;
+	if (*way.what())
+		ksft_print_msg("%s %d: %s: %s\n", flow, n, way.what(), end);
+}
+
+static bool walk(const struct flow *flow)
+{
+	long long start = now_ms();
+	struct sum sum = {};
+	bool ok = true, hit;
+	struct world w;
+	int n;
+
+	for (n = 1; n < MAX_N; n++) {
+		hit = run(flow, &w, n);
+		if (w.wrong[0]) {
+			ksft_print_msg("%s: n %d: %s %s\n", flow->name, n,
+				       w.wrong, way.what());
+			ok = false;
+		}
+		if (!hit)
+			break;
+		if (!way.fits(&w, flow->name)) {
+			ksft_print_msg("%s: n %d: goes unnoticed: %s\n",
+				       flow->name, n, way.what());
+			ok = false;
+		}
+		count(&sum, &w, flow->name, n);
+	}
+	ksft_print_msg(
+		"%s: %d injection points: a call said so %d, an event %d, neither %d; %lld ms\n",
+		flow->name, n - 1, sum.told, sum.ended, sum.unseen,
+		now_ms() - start);
+	return ok && n < MAX_N;
+}
+
+static bool wanted(const struct flow *flow, int argc, char **argv)
+{
+	const char *suite = getenv("SUITE") ?: "check";
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], flow->name))
+			return true;
+	}
+	if (argc > 1)
+		return false;
+	return !strcmp(suite, "debug") ||
+	       flow->share <= (way.quick ? WHEN_QUICK : ALWAYS);
+}
+
+/* The flows that are asked for, each a test. The caller has its own link. */
+static int plan_all(int argc, char **argv)
+{
+	unsigned int i, plan = 0;
+
+	for (i = 0; i < sizeof(flows) / sizeof(flows[0]); i++)
+		plan += wanted(&flows[i], argc, argv);
+	return plan;
+}
+
+static void walk_all(int argc, char **argv)
+{
+	unsigned int i;
+
+	if (add_link("fw0", "10.9.9.1/24"))
+		ksft_exit_fail_msg("no RDMA device\n");
+	sh("ip address add fd09::1/64 dev fw0 nodad");
+	if (!wait_for_address("fd09::1"))
+		ksft_exit_fail_msg("no IPv6\n");
+	for (i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
+		if (wanted(&flows[i], argc, argv))
+			ksft_test_result(walk(&flows[i]), "%s\n",
+					 flows[i].name);
+		else
+			ksft_print_msg("%s: not asked for\n", flows[i].name);
+	}
+	del_link("fw0");
+}
+
+/*
+ * A reference on the rig's device that is left keeps it from going, and one on
+ * a GID the kernel's log tells of.
+ */
+static bool device_goes(void)
+{
+	return !sh("rdma link del rxe0 && rdma link add rxe0 type rxe netdev d0") &&
+	       wait_for_address(IP4);
+}
+
+#endif /* FAIL_FLOWS_H */

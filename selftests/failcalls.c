@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * rigs: vm vmdebug
+ * suites: check debug
+ * timeout: 400 900
+ *
+ * Whole flows, both sides, again and again with the n-th call failing that
+ * rcm.ko makes into ib_core, ib_cm, iw_cm or the IP stack, in whichever thread:
+ * failwalk.c with calls in place of allocations. rcm_fail.ko does that
+ * (kernel/tests/fail.c); kernel/tests/fail_calls.h lists the functions. Also
+ * loading the module with each of its registrations failing, and a connection of
+ * a kernel consumer, with queue pairs.
+ *
+ * Arguments: names of flows. Otherwise all; in make check not those that are
+ * much like another and take their time.
+ */
+#include <dirent.h>
+#include <sys/syscall.h>
+
+#include "fail_flows.h"
+
+#define RCM_FAIL "/sys/kernel/debug/rcm_fail/"
+#define IDLE_MS	 10000
+
+static int nth_fd = -1;
+static char failed[200]; /* function, and where it was called; or nothing */
+
+/* --- which call fails */
+
+static bool arm(int n)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%d", n);
+
+	return write(nth_fd, text, len) == len;
+}
+
+static bool was_hit(void)
+{
+	ssize_t len = pread(nth_fd, failed, sizeof(failed) - 1, 0);
+
+	if (len < 0)
+		ksft_exit_fail_msg("cannot read " RCM_FAIL "nth\n");
+	failed[len] = 0;
+	failed[strcspn(failed, "\n")] = 0;
+	return len > 0;
+}
+
+static void disarm(void)
+{
+	was_hit();
+	arm(0);
+}
+
+static const char *what_failed(void)
+{
+	return failed;
+}
+
+/* A function, or one and a space and its caller. */
+static bool did_fail(const char *function)
+{
+	size_t len = strlen(function);
+
+	return !strncmp(function, failed, len) &&
+	       (failed[len] == ' ' || failed[len] == '+');
+}
+
+/*
+ * What our callers are told in place of what the function says: that it
+ * returned nothing, or what is documented for the step that it is part of.
+ */
+static const struct {
+	const char *function;
+	int errors[3];
+} told[] = {
+	{ "rdma_find_gid_by_port", { ENODEV } },
+	{ "rdma_get_gid_attr", { ENODEV } },
+	{ "rdma_read_gid_attr_ndev_rcu", { ENODEV, EIO } },
+	{ "rdma_dev_access_netns", { ENODEV } },
+	{ "dev_get_by_index_rcu", { ENODEV, EADDRNOTAVAIL } },
+	{ "__ip_dev_find", { EADDRNOTAVAIL, ENODEV } },
+	{ "ipv6_chk_addr", { EADDRNOTAVAIL, ENODEV } },
+	{ "ipv4_neigh_lookup", { ENOMEM } },
+	{ "ip6_dst_neigh_lookup", { ENOMEM } },
+	{ "alloc_workqueue", { ENOMEM } },
+	{ "kmem_cache_create", { ENOMEM } },
+	{ "__kmem_cache_create_args", { ENOMEM } },
+};
+
+static bool explains(int ret)
+{
+	size_t i, j;
+
+	if (!was_hit())
+		return false;
+	for (i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		if (!did_fail(told[i].function))
+			continue;
+		for (j = 0; j < 3; j++) {
+			if (told[i].errors[j] && ret == -told[i].errors[j])
+				return true;
+		}
+		return false;
+	}
+	return ret == -EIO;
+}
+
+/* --- what has to become of it */
+
+/* Whoever asked for it is told by his call, not by something later. */
+static const char *const by_call[] = {
+	"ib_create_cm_id",     "ib_cm_insert_listen",
+	"ib_cm_notify",	       "ib_send_cm_req",
+	"ib_send_cm_rep",      "ib_send_cm_rtu",
+	"ib_send_cm_rej",      "ib_send_cm_sidr_req",
+	"ib_send_cm_sidr_rep", "ib_init_ah_from_mcmember",
+	"ipv6_dev_mc_inc",
+};
+
+/* What may go unnoticed, in any flow or in one, and why that does no harm. */
+static const struct {
+	const char *function;
+	const char *flow;
+	const char *why;
+} unnoticed[] = {
+	{ "ib_cm_init_qp_attr", NULL,
+	  "attributes that an event lacks are asked for" },
+	{ "ib_find_cached_pkey", NULL,
+	  "attributes that an event lacks are asked for" },
+	{ "ib_send_cm_mra", NULL, "the peer is less patient" },
+	{ "ib_prepare_cm_mra", NULL, "the peer is less patient" },
+	{ "ib_send_cm_dreq", NULL,
+	  "it is tried first where an answer is due; else a time-out" },
+	{ "rdma_read_gid_attr_ndev_rcu", NULL,
+	  "a request's interface is found by its address" },
+	{ "ipv6_chk_addr", NULL, "it is of another interface" },
+	{ "rdma_dev_access_netns", "neighbour", "it is of another device" },
+	{ "rdma_find_gid_by_port", "neighbour", "it is of another device" },
+	{ "rdma_get_gid_attr", "neighbour", "the reason says less" },
+	{ "rdma_dev_access_netns", "device", "the test binds until it can" },
+	{ "rdma_find_gid_by_port", "device", "the test binds until it can" },
+	{ "rdma_get_gid_attr", "device", "the test binds until it can" },
+	{ "dev_get_by_index_rcu", "device", "the test binds until it can" },
+	{ "__ip_dev_find", "device", "the test binds until it can" },
+	{ "ib_modify_qp rcm_qp_to_error", "consumer",
+	  "it is destroyed in the end" },
+	{ "ib_cm_insert_listen", "device", "the kernel's log says so" },
+};
+
+static bool may_go_unnoticed(const char *flow)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(unnoticed) / sizeof(unnoticed[0]); i++) {
+		if (did_fail(unnoticed[i].function) &&
+		    (!unnoticed[i].flow || !strcmp(unnoticed[i].flow, flow)))
+			return true;
+	}
+	return false;
+}
+
+static bool fits(const struct world *w, const char *flow)
+{
+	bool call = false;
+	size_t i;
+
+	for (i = 0; i < sizeof(by_call) / sizeof(by_call[0]); i++)
+		call |= did_fail(by_call[i]);
+	if (w->told || (w->ended && !call))
+		return true;
+	return may_go_unnoticed(flow);
+}
+
+/* --- threads that hang */
+
+static bool is_in_rcm(const char *pid)
+{
+	char path[300], text[4096] = {};
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%s/stack", pid);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return false; /* it ended */
+	len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return len > 0 && strstr(text, "[rcm]");
+}
+
+static int threads_in_rcm(void)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	int count = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		if (atoi(entry->d_name) && atoi(entry->d_name) != getpid())
+			count += is_in_rcm(entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+/* Work that is under way ends by itself. */
+static bool idle(void)
+{
+	long long end = now_ms() + IDLE_MS;
+
+	while (threads_in_rcm()) {
+		if (now_ms() > end)
+			return false;
+		sleep_ms(20);
+	}
+	return true;
+}
+
+static const struct way way = {
+	.arm = arm,
+	.was_hit = was_hit,
+	.disarm = disarm,
+	.explains = explains,
+	.what = what_failed,
+	.idle = idle,
+	.fits = fits,
+	.quick = true,
+};
+
+/* --- modules */
+
+static int load(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+static int unload(const char *name)
+{
+	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
+}
+
+/* Our other modules are where rcm.ko is. */
+static void beside(char *path, size_t size, const char *rcm, const char *name)
+{
+	snprintf(path, size, "%.*s/%s", (int)(strrchr(rcm, '/') - rcm), rcm,
+		 name);
+}
+
+/* rcm_fail.ko has to be there first. */
+static int load_both(const char *rcm)
+{
+	char path[500];
+	int ret;
+
+	beside(path, sizeof(path), rcm, "rcm_fail.ko");
+	ret = unload("rcm");
+	if (ret)
+		return ret;
+	return load(path) ?: load(rcm);
+}
+
+/* With each call of loading failing; then it is not there, and can be loaded. */
+static bool walk_load(const char *rcm)
+{
+	struct world w = {};
+	struct sum sum = {};
+	int n, ret;
+
+	for (n = 1; n < MAX_N && !w.wrong[0]; n++) {
+		ret = unload("rcm");
+		if (ret)
+			wrong(&w, "unload", ret);
+		w.told = 0;
+		arm(n);
+		ret = load(rcm);
+		disarm();
+		if (!failed[0])
+			break;
+		w.told = !!ret;
+		count(&sum, &w, "load", n);
+		if (!ret)
+			wrong(&w, "loaded all the same", 0);
+		if (ret && !access(RCM_DEV, F_OK))
+			wrong(&w, "the device is there", ret);
+		if (ret)
+			ret = load(rcm);
+		if (ret)
+			wrong(&w, "load", ret);
+	}
+	if (w.wrong[0])
+		ksft_print_msg("load: n %d: %s %s\n", n, w.wrong, failed);
+	ksft_print_msg(
+		"load: %d injection points: a call said so %d, neither %d\n",
+		n - 1, sum.told, sum.unseen);
+	return !w.wrong[0] && n < MAX_N;
+}
+
+/* --- a kernel consumer */
+
+/* One run; what the consumer was told, 0 for nothing. */
+static int run_consumer(struct world *w, const char *path, int n)
+{
+	int ret;
+
+	memset(w, 0, sizeof(*w));
+	arm(n);
+	ret = load(path);
+	if (ret == -EALREADY)
+		ret = 0;
+	if (explains(ret))
+		w->told = 1;
+	else if (ret == -ECONNREFUSED)
+		w->ended = "REJECTED";
+	else if (ret)
+		wrong(w, "the consumer's connection", ret);
+	if (!nothing_left(5000))
+		wrong(w, "identifiers or ports are left", 0);
+	if (!idle())
+		wrong(w, "a thread hangs", 0);
+	disarm();
+	if (ret && !failed[0])
+		wrong(w, "the connection failed without cause", ret);
+	return ret;
+}
+
+/* The module connects to itself while it is loaded, and says how that went. */
+static bool walk_consumer(const char *rcm)
+{
+	struct sum sum = {};
+	struct world w;
+	char path[500];
+	bool ok = true;
+	int n;
+
+	beside(path, sizeof(path), rcm, "rcm_fail_consumer.ko");
+	for (n = 1; n < MAX_N; n++) {
+		run_consumer(&w, path, n);
+		if (failed[0] && !w.wrong[0] && !fits(&w, "consumer"))
+			wrong(&w, "goes unnoticed", 0);
+		if (w.wrong[0]) {
+			ksft_print_msg("consumer: n %d: %s %s\n", n, w.wrong,
+				       failed);
+			ok = false;
+		}
+		if (!failed[0])
+			break;
+		count(&sum, &w, "consumer", n);
+	}
+	ksft_print_msg(
+		"consumer: %d injection points: a call said so %d, an event %d, neither %d\n",
+		n - 1, sum.told, sum.ended, sum.unseen);
+	return ok && n < MAX_N;
+}
+
+/* --- none is left out */
+
+/* No flow gets to these, and no other, on this rig. */
+static const struct {
+	const char *function;
+	const char *why;
+} uncalled[] = {
+	{ "iw_create_cm_id", "no iWARP device" },
+	{ "iw_cm_listen", "no iWARP device" },
+	{ "iw_cm_connect", "no iWARP device" },
+	{ "iw_cm_accept", "no iWARP device" },
+	{ "iw_cm_reject", "no iWARP device" },
+	{ "iw_cm_disconnect", "no iWARP device" },
+	{ "iw_cm_init_qp_attr", "no iWARP device" },
+};
+
+static const char *why_uncalled(const char *function)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(uncalled) / sizeof(uncalled[0]); i++) {
+		if (!strcmp(function, uncalled[i].function))
+			return uncalled[i].why;
+	}
+	return NULL;
+}
+
+/* rcm.ko is not linked with these. */
+static const char *const by_pointer[] = {
+	"ip6_dst_lookup_flow",
+	"ipv4_neigh_lookup",
+	"ip6_dst_neigh_lookup",
+};
+
+/* This kernel's rcm.ko, that is: others differ. */
+static bool is_used(const char *rcm, const char *function)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(by_pointer) / sizeof(by_pointer[0]); i++) {
+		if (!strcmp(function, by_pointer[i]))
+			return true;
+	}
+	return !sh("nm -u %s | grep -qw %s", rcm, function);
+}
+
+/* Of a function that is made to fail: whether what happened is as expected. */
+static bool judge(const char *rcm, const char *name, bool absent,
+		  unsigned long calls, unsigned long missed)
+{
+	const char *why = why_uncalled(name);
+
+	if (!calls && !is_used(rcm, name)) {
+		ksft_print_msg("%s: not used on this kernel\n", name);
+		return true;
+	}
+	if (absent) {
+		ksft_print_msg("%s: used, and has no probe\n", name);
+		return false;
+	}
+	ksft_print_msg("%s: %lu calls %s\n", name, calls,
+		       calls ? "" :
+		       why   ?:
+			       "and nobody knows why");
+	if (missed)
+		ksft_print_msg("%s: %lu calls not seen\n", name, missed);
+	return !missed && !calls == !!why;
+}
+
+/* Each function that can fail was called by some flow, so it did fail. */
+static bool all_called(const char *rcm)
+{
+	FILE *file = fopen(RCM_FAIL "calls", "r");
+	char line[300], name[100], state[20];
+	unsigned long calls, missed;
+	bool ok = file;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%99s %19s %lu %lu", name, state, &calls,
+			   &missed) == 4 &&
+		    !judge(rcm, name, !strcmp(state, "absent"), calls, missed))
+			ok = false;
+	}
+	if (file)
+		fclose(file);
+	return ok;
+}
+
+int main(int argc, char **argv)
+{
+	const char *rcm = getenv("RCM_KO");
+	int ret;
+
+	ksft_print_header();
+	if (!rcm || rcm[0] != '/')
+		ksft_exit_fail_msg("RCM_KO does not name a file\n");
+	ret = load_both(rcm);
+	if (ret)
+		ksft_exit_fail_msg("modules: %s\n", strerror(-ret));
+	nth_fd = open(RCM_FAIL "nth", O_RDWR | O_CLOEXEC);
+	if (nth_fd < 0)
+		ksft_exit_fail_msg("no " RCM_FAIL "nth\n");
+
+	/* Flows by name are for people, who may want one alone. */
+	ksft_set_plan(plan_all(argc, argv) + (argc == 1 ? 4 : 1));
+	walk_all(argc, argv);
+	if (argc == 1)
+		ksft_test_result(walk_consumer(rcm), "consumer\n");
+	ksft_test_result(device_goes(), "device goes\n");
+	if (argc == 1) {
+		ksft_test_result(walk_load(rcm), "load\n");
+		ksft_test_result(all_called(rcm), "all called\n");
+	}
+	close(nth_fd);
+	if (unload("rcm_fail"))
+		ksft_exit_fail_msg("rcm_fail.ko does not unload\n");
+	ksft_finished();
+}
