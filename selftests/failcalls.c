@@ -267,7 +267,10 @@ static int load_both(const char *rcm)
 	return load(path) ?: load(rcm);
 }
 
-/* With each call of loading failing; then it is not there, and can be loaded. */
+/*
+ * C48: with each call of loading failing; then it is not there, and can be
+ * loaded.
+ */
 static bool walk_load(const char *rcm)
 {
 	struct world w = {};

@@ -479,6 +479,38 @@ TEST_F(iw, C10_a_TCP_socket_on_the_port_is_EADDRINUSE)
 	EXPECT_LT(0, handle);
 }
 
+/* The rig's Soft-RoCE device is there, too. */
+TEST_F(iw, C21_a_wildcard_listener_is_undone_when_a_device_fails)
+{
+	addr_t taken = addr(LIP4, PORT + 8);
+	int sock = socket(AF_INET, SOCK_STREAM, 0);
+	int any = create_tcp(self->fd);
+	struct rcm_event event;
+	long long start;
+	int client;
+
+	ASSERT_EQ(0, bind(sock, (struct sockaddr *)&taken,
+			  sizeof(struct sockaddr_in)));
+	ASSERT_EQ(0, listen(sock, 1));
+	ASSERT_EQ(0, bind_text(self->fd, any, "0.0.0.0", PORT + 8));
+	EXPECT_EQ(-EADDRINUSE, listen_on(self->fd, any, 0));
+	EXPECT_EQ(RCM_STATE_BOUND, state_of(self->fd, any));
+	client = ready_to_connect(self->client_fd, IP4, PORT + 8);
+	ASSERT_LT(0, client);
+	ASSERT_EQ(0, connect_data(self->client_fd, client, NULL, 0));
+	EXPECT_EQ(EV_REJECTED, next_event(self->client_fd, NULL, WAIT));
+
+	close(sock);
+	ASSERT_EQ(0, listen_on(self->fd, any, 0));
+	client = ready_to_connect(self->client_fd, IP4, PORT + 8);
+	ASSERT_LT(0, client);
+	ASSERT_EQ(0, connect_data(self->client_fd, client, NULL, 0));
+	EXPECT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, &event, WAIT));
+	start = now_ms();
+	EXPECT_LE(0, destroy(self->fd, any));
+	EXPECT_GT(5000, now_ms() - start);
+}
+
 /* A loopback address is for this host, and siw has none there. */
 TEST_F(iw, a_loopback_listener_hears_nothing_from_elsewhere)
 {
@@ -506,7 +538,7 @@ TEST_F(iw, datagrams_and_multicast_are_refused)
 	EXPECT_EQ(RCM_STATE_BOUND, state_of(self->fd, bound));
 	join.handle = bound;
 	EXPECT_EQ(-ENOSYS, call(self->fd, RCM_JOIN_MULTICAST, &join));
-	/* There may be other devices. */
+	/* C21: one that cannot is left out. */
 	ASSERT_EQ(0, bind_text(self->fd, any, "0.0.0.0", PORT + 6));
 	EXPECT_EQ(0, listen_on(self->fd, any, 0));
 

@@ -96,6 +96,7 @@ static void no_at_route_resolved(struct kunit *test)
 	a_handler_that_says_no_destroys(test, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
+/* C32: up to there the handler itself went on, route to connect included. */
 static void no_at_established(struct kunit *test)
 {
 	a_handler_that_says_no_destroys(test, RDMA_CM_EVENT_ESTABLISHED);
