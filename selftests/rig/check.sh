@@ -234,19 +234,21 @@ lane() {
 }
 
 # UML has one processor, and much of any test is waiting: what runs on the host
-# and in UML goes beside what runs in the VM. Two VMs that talk to each other
+# and in UML goes beside what runs in the VM, and so does the last of what takes
+# the VM long, by when what it is built of is there. Two VMs that talk to each other
 # need both processors: Soft-RoCE does not always survive that an answer is late.
-here=() there=() alone=()
+here=() there=() alone=() last=()
 for part in "${parts[@]}"; do
 	case $part in
 	lint|coverage|fuzz|*uml*)	here+=("$part") ;;
+	apps-dropin)	last=("$part") ;;
 	vms)		alone+=("$part") ;;
 	*)		there+=("$part") ;;
 	esac
 done
 # A process group, so that what stops us can stop it whole
 set -m
-lane "${here[@]}" </dev/null &
+lane "${here[@]}" "${last[@]}" </dev/null &
 beside=$!
 set +m
 trap 'kill -TERM -- "-$beside"; exit 130' INT TERM HUP
