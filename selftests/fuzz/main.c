@@ -41,6 +41,7 @@ static struct options options = {
 
 struct thread {
 	pthread_t thread;
+	bool ended;
 	int number;
 	struct runner runner;
 	volatile uint64_t done; /* ioctls */
@@ -218,6 +219,26 @@ static void *run_thread(void *arg)
 	return NULL;
 }
 
+/* Where everybody is that is not the kernel's own. */
+static void show_stacks(void)
+{
+	fflush(stdout);
+	if (system("for d in /proc/[0-9]*/task/*; do"
+		   "  grep -q . ${d%/task/*}/cmdline || continue;"
+		   "  echo \"$d $(tr '\\0' ' ' <$d/cmdline | cut -c 1-60)"
+		   " $(sed -n 's/^State:.//p' $d/status) $(cat $d/syscall)\";"
+		   "  cat $d/stack; done 2>/dev/null") == -1)
+		perror("system");
+}
+
+/* A thread can be joined once. */
+static bool has_ended(struct thread *thread)
+{
+	if (!thread->ended)
+		thread->ended = !pthread_tryjoin_np(thread->thread, NULL);
+	return thread->ended;
+}
+
 static void watch(void)
 {
 	uint64_t last = 0, now;
@@ -232,6 +253,7 @@ static void watch(void)
 		still = now == last ? still + 1 : 0;
 		last = now;
 		if (still == PATIENCE) {
+			show_stacks();
 			printf("Bail out! no ioctl for %d s\n", PATIENCE);
 			exit(1);
 		}
@@ -242,8 +264,7 @@ static void watch(void)
 		}
 		running = false;
 		for (i = 0; i < (options.threads ?: 1); i++)
-			running |= pthread_tryjoin_np(threads[i].thread,
-						      NULL) == EBUSY;
+			running |= !has_ended(&threads[i]);
 	}
 }
 
