@@ -237,7 +237,7 @@ int rcm_addr_try(struct rcm_addr_query *query)
 	memset(&query->result, 0, sizeof(query->result));
 	query->result.src.sa.sa_family = query->dst.sa.sa_family;
 	return query->dst.sa.sa_family == AF_INET ? rcm_addr_try4(query) :
-						  rcm_addr_try6(query);
+						    rcm_addr_try6(query);
 }
 
 static void rcm_addr_enqueue(struct rcm_addr_req *req)
@@ -299,9 +299,9 @@ static void rcm_addr_work(struct work_struct *work)
  * Return: the request, for kfree() when it does not wait any more, which is
  * allowed from @done; %NULL when memory is short.
  */
-struct rcm_addr_req *
-rcm_addr_req_alloc(void (*done)(struct rcm_addr_req *req, int status),
-		   void *context)
+struct rcm_addr_req *rcm_addr_req_alloc(void (*done)(struct rcm_addr_req *req,
+						     int status),
+					void *context)
 {
 	struct rcm_addr_req *req = kzalloc(sizeof(*req), GFP_KERNEL_ACCOUNT);
 

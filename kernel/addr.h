@@ -97,9 +97,9 @@ struct rcm_addr_req {
 
 /* addr.c */
 int rcm_addr_try(struct rcm_addr_query *query);
-struct rcm_addr_req *
-rcm_addr_req_alloc(void (*done)(struct rcm_addr_req *req, int status),
-		   void *context);
+struct rcm_addr_req *rcm_addr_req_alloc(void (*done)(struct rcm_addr_req *req,
+						     int status),
+					void *context);
 void rcm_addr_wait(struct rcm_addr_req *req, unsigned int timeout_ms);
 bool rcm_addr_cancel(struct rcm_addr_req *req);
 int rcm_addr_local_ifindex(struct net *net, const union rcm_addr *addr);

@@ -673,8 +673,8 @@ err_requeue:
 int rcm_uevent_init(void)
 {
 	/* Copied to the user from where it lies: hardened usercopy wants to know. */
-	rcm_uevent_cache = KMEM_CACHE_USERCOPY(rcm_uevent_full, SLAB_ACCOUNT,
-					       event);
+	rcm_uevent_cache =
+		KMEM_CACHE_USERCOPY(rcm_uevent_full, SLAB_ACCOUNT, event);
 	return rcm_uevent_cache ? 0 : -ENOMEM;
 }
 

@@ -23,11 +23,25 @@ pair() {
 	# shellcheck disable=SC2086
 	(on "$client" timeout 40 "$name" $5)
 	rc=$?
-	[ $rc -eq 0 ] || { echo "client: exit status $rc"; kill $pid; return 1; }
+	[ $rc -eq 0 ] || { echo "client: exit status $rc"; kill $pid; return $rc; }
 	[ "$name" != rcopy ] || { kill $pid; wait $pid; return 0; }
 	wait $pid
 	rc=$?
 	[ $rc -eq 0 ] || { echo "server: exit status $rc"; return 1; }
+}
+
+# As pair. With poll(), rstream takes it for an error, and says POLLHUP (16), when
+# the server's end of the connection is there before it has read the last data.
+polling_pair() {
+	local try rc
+
+	for try in 1 2 3; do
+		pair "$@"
+		rc=$?
+		[ $rc -eq 16 ] || return $rc
+		echo "try $try: the server was quicker"
+	done
+	return 1
 }
 
 on_rcm_alone() {
@@ -62,7 +76,7 @@ expect "rstream, IPv6" pair rcm rcm rstream "-f ipv6 -b fd00::1 $small -T v" \
 	"-f ipv6 -s fd00::1 $small -T v"
 expect "rstream, blocking" pair rcm rcm rstream "-b 10.0.0.1 $small -T b" \
 	"-s 10.0.0.1 $small -T b"
-expect "rstream, nonblocking" pair rcm rcm rstream "-b 10.0.0.1 $small -T a" \
+expect "rstream, nonblocking" polling_pair rcm rcm rstream "-b 10.0.0.1 $small -T a" \
 	"-s 10.0.0.1 $small -T a"
 expect "rstream, rdma_getaddrinfo" pair rcm rcm rstream "-b 10.0.0.1 $small -T r" \
 	"-s 10.0.0.1 $small -T r"

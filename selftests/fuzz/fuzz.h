@@ -153,8 +153,8 @@ union arg {
 /* Memory of one thread that arguments lie in. */
 struct memory {
 	union arg arg;
-	uint8_t *map;	/* two pages, the second is not there */
-	uint8_t *fixed; /* a page that cannot be written */
+	uint8_t *map;	 /* two pages, the second is not there */
+	uint8_t *fixed;	 /* a page that cannot be written */
 	uint8_t *events; /* a page, and nothing for a long way after it */
 	uint32_t option;
 };

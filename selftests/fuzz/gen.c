@@ -45,10 +45,9 @@ static const uint8_t weights[OP_KINDS] = {
 	[OP_QUERY] = 6,	    [OP_MIGRATE] = 10, [OP_EVENT] = 16,
 	[OP_JOIN] = 6,	    [OP_LEAVE] = 4,    [OP_TRANSLATE] = 3,
 	[OP_WRITE] = 4,	    [OP_EVENTS] = 4,   [OP_OTHER] = 1,
-	[OP_OPEN] = 3,
-	[OP_CLOSE] = 2,	    [OP_DUP] = 2,      [OP_POLL] = 3,
-	[OP_FORK] = 0,	    [OP_KILL] = 0,     [OP_LIST] = 1,
-	[OP_DEVICE] = 0,    [OP_ADDRESS] = 0,
+	[OP_OPEN] = 3,	    [OP_CLOSE] = 2,    [OP_DUP] = 2,
+	[OP_POLL] = 3,	    [OP_FORK] = 0,     [OP_KILL] = 0,
+	[OP_LIST] = 1,	    [OP_DEVICE] = 0,   [OP_ADDRESS] = 0,
 };
 
 static int random_kind(struct rng *rng)
