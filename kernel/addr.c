@@ -340,8 +340,7 @@ void rcm_addr_wait(struct rcm_addr_req *req, unsigned int timeout_ms)
 {
 	/* Once it is in the table, work may change that of @req. */
 	struct rcm_addr_query query = req->query;
-	unsigned long timeout =
-		msecs_to_jiffies(min(timeout_ms, INT_MAX / 2U));
+	unsigned long timeout = msecs_to_jiffies(min(timeout_ms, INT_MAX / 2U));
 
 	req->deadline = jiffies + timeout;
 	atomic_set(&req->pending, 1);
