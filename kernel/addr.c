@@ -286,8 +286,6 @@ static void rcm_addr_work(struct work_struct *work)
 
 	req->query.hash = hash;
 	rcm_addr_dequeue(req);
-	/* Nobody queues it any more, but somebody may have while we ran. */
-	cancel_delayed_work(&req->work);
 	if (atomic_xchg(&req->pending, 0))
 		req->done(req, status == -ENODATA ? -ETIMEDOUT : status);
 }
@@ -317,22 +315,43 @@ struct rcm_addr_req *rcm_addr_req_alloc(void (*done)(struct rcm_addr_req *req,
 	return req;
 }
 
+/* Whether there is still nothing to do but to wait for that neighbour. */
+static bool rcm_addr_must_wait(const struct rcm_addr_query *query)
+{
+	struct rcm_addr_query again = *query;
+
+	return rcm_addr_try(&again) == -ENODATA && again.hash == query->hash;
+}
+
 /**
  * rcm_addr_wait - wait for the neighbour, without blocking
  * @req: request with the query for which rcm_addr_try() said -ENODATA; or 0,
  *	which is then said from a workqueue
- * @timeout_ms: how long, milliseconds
+ * @timeout_ms: how long, milliseconds; 0 for no longer than it takes to look
+ *	once more
  *
- * Calls req->done once, from a workqueue, unless rcm_addr_cancel() is first.
- * The neighbour may have answered in the meantime: the first look is at once.
+ * Calls req->done once, from a workqueue, unless rcm_addr_cancel() is first. It
+ * may do so before this returns. Before the request is freed or used again,
+ * req->done has to wait until this has returned, by a lock that the caller
+ * holds, and then to call cancel_delayed_work(): the work may have been queued
+ * again while it ran.
  */
 void rcm_addr_wait(struct rcm_addr_req *req, unsigned int timeout_ms)
 {
-	req->deadline =
-		jiffies + msecs_to_jiffies(min(timeout_ms, INT_MAX / 2U));
+	/* Once it is in the table, work may change that of @req. */
+	struct rcm_addr_query query = req->query;
+	unsigned long timeout = msecs_to_jiffies(min(timeout_ms, INT_MAX / 2U));
+
+	req->deadline = jiffies + timeout;
 	atomic_set(&req->pending, 1);
 	rcm_addr_enqueue(req);
-	mod_delayed_work(rcm_wq, &req->work, 0);
+	/* The neighbour may have answered before that. */
+	if (timeout && rcm_addr_must_wait(&query))
+		queue_delayed_work(rcm_wq, &req->work,
+				   min_t(unsigned long, timeout,
+					 RCM_ADDR_RETRY));
+	else
+		mod_delayed_work(rcm_wq, &req->work, 0);
 }
 
 /**

@@ -229,6 +229,8 @@ static void rcm_addr_done(struct rcm_addr_req *req, int status)
 	struct rcm_id *priv = req->context;
 
 	rcm_id_lock_events(priv);
+	/* With the mutex: whoever made it wait is done with it. */
+	cancel_delayed_work(&req->work);
 	if (rcm_addr_complete(priv, status, &req->query.result))
 		rcm_id_destroy_unlock(priv);
 	else
