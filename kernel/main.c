@@ -66,5 +66,10 @@ module_init(rcm_init);
 module_exit(rcm_exit);
 
 MODULE_DESCRIPTION("RDMA connection manager");
+/*
+ * Who registered last is told first that a device goes: a program has to hear
+ * of it from us before ib_uverbs waits until it has let go.
+ */
+MODULE_SOFTDEP("pre: ib_uverbs");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(RCM_VERSION);

@@ -107,6 +107,9 @@ both_managers() {
 		[ -c /dev/infiniband/rdma_cm ]
 }
 
+# Not modprobe -r: newer kernels would lose ib_uverbs, and load it after rcm next
+# time. What registered last is told first that a device goes; a program has to
+# hear of it from us before ib_uverbs waits for that program.
 rcm_alone() {
-	modprobe -r rdma_ucm rdma_cm && [ ! -d /sys/module/rdma_cm ]
+	rmmod rdma_ucm rdma_cm && [ ! -d /sys/module/rdma_cm ]
 }
