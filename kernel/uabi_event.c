@@ -586,8 +586,8 @@ static int rcm_uevent_publish_child(struct rcm_file *file,
 	return rcm_file_reserve(file, &uevent->child->handle);
 }
 
-/* What the event says, which of a removal is written now; %NULL: no memory. */
-static struct rcm_uevent_full *rcm_uevent_write_late(struct rcm_uevent *uevent)
+/* With what it says, which of a removal is filled in now; %NULL: no memory. */
+static struct rcm_uevent_full *rcm_uevent_filled(struct rcm_uevent *uevent)
 {
 	static const struct rdma_cm_event removal = {
 		.event = RDMA_CM_EVENT_DEVICE_REMOVAL,
@@ -628,7 +628,7 @@ int rcm_uevent_read(struct rcm_file *file, void __user *arg, u32 size,
 	ret = rcm_uevent_wait(file, dont_wait, &uevent);
 	if (ret)
 		return ret;
-	full = rcm_uevent_write_late(uevent);
+	full = rcm_uevent_filled(uevent);
 	if (!full) {
 		ret = -ENOMEM;
 		goto err_requeue;
