@@ -246,6 +246,7 @@ static int rcm_uabi_get_events(struct file *filp, void __user *uarg)
 {
 	struct rcm_get_events arg;
 	void __user *at;
+	bool dont_wait;
 	u32 size, n;
 	int ret;
 
@@ -260,12 +261,14 @@ static int rcm_uabi_get_events(struct file *filp, void __user *uarg)
 	if (ret)
 		return ret;
 
+	dont_wait = rcm_uabi_dont_wait(filp, arg.flags);
 	at = u64_to_user_ptr(arg.events);
 	for (n = 0; n < min_t(u32, arg.count, RCM_MAX_GET_EVENTS); n++) {
-		ret = rcm_uabi_event_tail(at, arg.event_size) ?:
-								rcm_uevent_read(
-									filp->private_data, at, arg.event_size,
-									n || rcm_uabi_dont_wait(filp, arg.flags));
+		ret = rcm_uabi_event_tail(at, arg.event_size);
+		if (ret)
+			break;
+		ret = rcm_uevent_read(filp->private_data, at, arg.event_size,
+				      n || dont_wait);
 		if (ret)
 			break;
 		at += arg.event_size;
