@@ -205,6 +205,18 @@ static void put32(unsigned char *arg, int offset, __u32 value)
 	})
 #define CALL(arg) call(self->fd, variant->cmd, arg)
 
+/* Two pages, of which the second cannot be accessed; or MAP_FAILED. */
+static void *page_with_nothing_after(void)
+{
+	unsigned char *map = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED || !mprotect(map + PAGE, PAGE, PROT_NONE))
+		return map;
+	munmap(map, 2 * PAGE);
+	return MAP_FAILED;
+}
+
 FIXTURE_SETUP(command)
 {
 	ASSERT_LT(variant->size, MAX_ARG);
@@ -212,10 +224,8 @@ FIXTURE_SETUP(command)
 	ASSERT_LE(0, self->fd);
 	self->other = open_rcm(0);
 	ASSERT_LE(0, self->other);
-	self->map = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	self->map = page_with_nothing_after();
 	ASSERT_NE(MAP_FAILED, self->map);
-	ASSERT_EQ(0, mprotect(self->map + PAGE, PAGE, PROT_NONE));
 	memset(self->arg, 0, sizeof(self->arg));
 	FILL(self->arg);
 }
@@ -758,10 +768,8 @@ TEST_F(file, an_event_that_cannot_be_delivered_is_not_lost)
 	struct rcm_event event;
 	int handle;
 
-	map = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	map = page_with_nothing_after();
 	ASSERT_NE(MAP_FAILED, map);
-	ASSERT_EQ(0, mprotect(map + PAGE, PAGE, PROT_NONE));
 	handle = resolve_flags(self->fd, 0, NULL, IP4, 7, 1000,
 			       RCM_CREATE | RCM_RESOLVE_BOTH);
 	ASSERT_LT(0, handle);
@@ -861,10 +869,8 @@ TEST_F(file, events_that_do_not_fit_are_not_lost)
 	struct rcm_event event;
 	int i;
 
-	map = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	map = page_with_nothing_after();
 	ASSERT_NE(MAP_FAILED, map);
-	ASSERT_EQ(0, mprotect(map + PAGE, PAGE, PROT_NONE));
 	for (i = 0; i < 3; i++)
 		ASSERT_LT(0, resolve_flags(self->fd, 0, NULL, IP4, 7, 1000,
 					   RCM_CREATE));
@@ -885,10 +891,8 @@ TEST_F(file, a_request_that_cannot_be_delivered_is_not_lost)
 	struct rcm_event event;
 	int server, client;
 
-	map = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	map = page_with_nothing_after();
 	ASSERT_NE(MAP_FAILED, map);
-	ASSERT_EQ(0, mprotect(map + PAGE, PAGE, PROT_NONE));
 	server = listener(self->fd, IP4, 7471, 1);
 	ASSERT_LT(0, server);
 	client = ready_to_connect(self->fd, IP4, 7471);
