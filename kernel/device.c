@@ -372,7 +372,7 @@ static void rcm_device_remove(struct ib_device *ib, void *client_data)
 	mutex_unlock(&rcm_device_mutex);
 
 	spin_lock(&device->lock);
-	device->dead = true;
+	WRITE_ONCE(device->dead, true);
 	spin_unlock(&device->lock);
 
 	rcm_listen_device_removed(device);
@@ -383,6 +383,7 @@ static void rcm_device_remove(struct ib_device *ib, void *client_data)
 
 	rcm_device_put(device);
 	wait_for_completion(&device->released);
+	rcm_pace_device_removed(device);
 	kfree_rcu(device, rcu);
 }
 

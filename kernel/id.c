@@ -135,6 +135,8 @@ int rcm_id_move(struct rcm_id *priv, enum rcm_op op)
 	if (next >= 0)
 		WRITE_ONCE(priv->state, next);
 	trace_rcm_state(priv, op, from, next);
+	if (from == RCM_STATE_REQ_SENT && next >= 0 && next != from)
+		rcm_pace_leave(priv, op);
 	return next < 0 ? next : 0;
 }
 

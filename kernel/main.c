@@ -14,6 +14,7 @@ static int __init rcm_init(void)
 {
 	int ret;
 
+	rcm_pace_init();
 	rcm_wq = alloc_workqueue("rcm", WQ_UNBOUND, 0);
 	if (!rcm_wq)
 		return -ENOMEM;

@@ -10,7 +10,7 @@
  *	rcm_id.mutex		(listener before its new child)
  *	rcm_device_mutex	the device list, wildcard listeners, listens
  *	rcm_device.lock, listener hash lock, port bucket locks, id table locks,
- *	waiting table locks, rcm_file.lock
+ *	waiting table locks, pacer bucket locks, rcm_file.lock
  *
  * The locks of the last group are leaves: none is taken under another,
  * except two rcm_file.lock, in the order of their addresses.
@@ -37,6 +37,8 @@
 #define RCM_CONNECT_TRIES 16
 
 struct rcm_id;
+struct rcm_pace_wait;
+struct rcm_pacer;
 struct rcm_transport;
 struct iw_cm_id;
 
@@ -101,13 +103,19 @@ enum rcm_deferred {
  * struct rcm_peer - what an identifier needs that is to have a peer
  * @priv: the identifier
  * @path: to it; where id.route.path_rec points to
- * @timer: runs while rcm_id.connect_timeout_ms does, and while the end of
- *	the connection waits for its answer
+ * @timer: runs while rcm_id.connect_timeout_ms does, while a request waits to
+ *	be sent, and while the end of the connection waits for its answer
+ * @pacer: what counts the request, while it has no answer; see pace.c
+ * @wait: while it waits to be sent
+ * @sent: when it was sent, jiffies; valid while it is counted and not waiting
  */
 struct rcm_peer {
 	struct rcm_id *priv;
 	struct sa_path_rec path;
 	struct delayed_work timer;
+	struct rcm_pacer *pacer;
+	struct rcm_pace_wait *wait;
+	unsigned long sent;
 };
 
 /**
@@ -241,6 +249,9 @@ struct rcm_id {
  * @check_qp: 0 or -EINVAL: whether a queue pair of this number can be
  *	connected; %NULL when the number is only passed on
  * @connect: send a request; makes priv->cm
+ * @request_ms: how long all tries of a request take that nobody answers,
+ *	milliseconds; %NULL where requests are not sent again, so that they
+ *	need not be paced
  * @accept: accept the request of priv->cm
  * @establish: confirm the peer's acceptance; %NULL where it needs none
  * @reject: refuse
@@ -274,6 +285,7 @@ struct rcm_transport {
 	void (*unlisten)(struct rcm_listener *listen);
 	int (*check_qp)(struct rcm_id *priv, u32 qp_num);
 	int (*connect)(struct rcm_id *priv, const struct rdma_conn_param *conn);
+	unsigned int (*request_ms)(struct rcm_id *priv);
 	int (*accept)(struct rcm_id *priv, const struct rdma_conn_param *conn);
 	int (*establish)(struct rcm_id *priv);
 	int (*reject)(struct rcm_id *priv, u8 reason, const void *data, u8 len);
@@ -383,8 +395,19 @@ struct rcm_id *rcm_listen_child(struct rcm_id *listener,
 				const union rcm_addr *local,
 				const union rcm_addr *remote);
 
+/* pace.c */
+int rcm_pace_enter(struct rcm_id *priv, const struct rdma_conn_param *conn);
+void rcm_pace_leave(struct rcm_id *priv, enum rcm_op op);
+bool rcm_pace_waits(struct rcm_id *priv);
+unsigned int rcm_pace_left_ms(struct rcm_id *priv);
+void rcm_pace_device_removed(const struct rcm_device *device);
+void rcm_pace_init(void);
+
 /* connect.c */
 int rcm_id_connect(struct rcm_id *priv, struct rdma_conn_param *conn);
+int rcm_connect_send_late(struct rcm_id *priv,
+			  const struct rdma_conn_param *conn,
+			  unsigned int left_ms);
 int rcm_id_accept(struct rcm_id *priv, struct rdma_conn_param *conn);
 int rcm_peer_alloc(struct rcm_id *priv);
 void rcm_connect_stop_timer(struct rcm_id *priv);
@@ -443,5 +466,7 @@ void rcm_debugfs_exit(void);
 struct seq_file;
 void rcm_id_show_all(struct seq_file *seq);
 void rcm_net_show_ports(struct seq_file *seq);
+void rcm_pace_show(struct seq_file *seq);
+void rcm_pace_show_totals(struct seq_file *seq);
 
 #endif /* RCM_PRIV_H */

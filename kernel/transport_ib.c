@@ -515,16 +515,25 @@ static int rcm_ib_disconnect(struct rcm_id *priv)
 	return 0;
 }
 
-/*
- * Each try takes what we asked of the peer, and the way there and back. The
- * peer's request may have asked for less or more of us; it has no bound.
- */
+/* Each try takes what we asked of the peer, and the way there and back. */
+static unsigned int rcm_ib_tries_ms(struct rcm_id *priv, u32 tries)
+{
+	u64 usec = 4ULL << rcm_ib_timeout(priv);
+
+	if (priv->id.qp_type != IB_QPT_UD)
+		usec += 8ULL << priv->peer->path.packet_life_time;
+	return div_u64(usec * tries, USEC_PER_MSEC);
+}
+
+static unsigned int rcm_ib_request_ms(struct rcm_id *priv)
+{
+	return rcm_ib_tries_ms(priv, priv->connect_tries);
+}
+
+/* The peer's request may have asked for less or more of us; it has no bound. */
 static unsigned int rcm_ib_disconnect_ms(struct rcm_id *priv)
 {
-	u64 usec = (4ULL << rcm_ib_timeout(priv)) +
-		   (8ULL << priv->peer->path.packet_life_time);
-
-	return div_u64(usec * (RCM_CONNECT_TRIES + 1), USEC_PER_MSEC);
+	return rcm_ib_tries_ms(priv, RCM_CONNECT_TRIES + 1);
 }
 
 static const char *rcm_ib_reject_msg(int status)
@@ -571,6 +580,7 @@ const struct rcm_transport rcm_transport_ib = {
 	.listen = rcm_ib_listen,
 	.unlisten = rcm_ib_unlisten,
 	.connect = rcm_ib_connect,
+	.request_ms = rcm_ib_request_ms,
 	.accept = rcm_ib_accept,
 	.establish = rcm_ib_establish,
 	.reject = rcm_ib_reject,

@@ -323,17 +323,27 @@ static int rcm_uabi_open(struct inode *inode, struct file *filp)
 	return stream_open(inode, filp);
 }
 
-static int rcm_uabi_release(struct inode *inode, struct file *filp)
+/* Those that wait to be sent first: others make room for them when they go. */
+static void rcm_file_destroy_ids(struct rcm_file *file, bool waiting)
 {
-	struct rcm_file *file = filp->private_data;
 	struct rcm_uctx *ctx;
 	unsigned long handle;
 
-	/* No command runs any more, so nothing is added. */
 	xa_for_each(&file->ids, handle, ctx) {
+		if (waiting && !rcm_pace_waits(ctx->priv))
+			continue;
 		xa_erase(&file->ids, handle);
 		rcm_uctx_destroy(ctx);
 	}
+}
+
+static int rcm_uabi_release(struct inode *inode, struct file *filp)
+{
+	struct rcm_file *file = filp->private_data;
+
+	/* No command runs any more, so nothing is added. */
+	rcm_file_destroy_ids(file, true);
+	rcm_file_destroy_ids(file, false);
 	xa_destroy(&file->ids);
 	put_net(file->net);
 	rcm_user_put(file->user);

@@ -9,7 +9,8 @@
 #include "tests.h"
 
 kunit_test_suites(&rcm_state_suite, &rcm_port_suite, &rcm_addr_suite,
-		  &rcm_wire_suite, &rcm_iw_suite, &rcm_uabi_suite);
+		  &rcm_wire_suite, &rcm_iw_suite, &rcm_uabi_suite,
+		  &rcm_pace_suite);
 
 MODULE_DESCRIPTION("KUnit suites of rcm");
 MODULE_LICENSE("GPL");

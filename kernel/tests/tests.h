@@ -10,5 +10,6 @@ extern struct kunit_suite rcm_addr_suite;
 extern struct kunit_suite rcm_wire_suite;
 extern struct kunit_suite rcm_iw_suite;
 extern struct kunit_suite rcm_uabi_suite;
+extern struct kunit_suite rcm_pace_suite;
 
 #endif /* RCM_TESTS_H */

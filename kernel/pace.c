@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Connection requests are paced: no more of them are on their way to a
+ * destination than it can answer before they would be sent again.  The others
+ * wait here, and are sent as answers come in; each process in its turn.
+ *
+ * A destination is an address with its port, as seen from a port of a device:
+ * a service that never answers delays nobody who wants another one.
+ *
+ * A request that waits is a connect like any other to its consumer.  As long
+ * as the peer answers anything it goes on to wait; when the peer is silent the
+ * time spent here is part of what the connect may take.
+ */
+#include <linux/hash.h>
+#include <linux/jhash.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "pace_window.h"
+#include "rcm_priv.h"
+
+static unsigned int pace_max = 1024;
+module_param(pace_max, uint, 0644);
+MODULE_PARM_DESC(
+	pace_max,
+	"Requests to one destination that may be unanswered, at most; 0 for no limit");
+
+static unsigned int pace_min = 8;
+module_param(pace_min, uint, 0644);
+MODULE_PARM_DESC(
+	pace_min,
+	"Requests to one destination that may be unanswered however slow it is");
+
+static unsigned int pace_delay_ms = 500;
+module_param(pace_delay_ms, uint, 0644);
+MODULE_PARM_DESC(
+	pace_delay_ms,
+	"How much later than the quickest answer others may come before fewer requests are sent");
+
+#define RCM_PACE_BITS	8
+#define RCM_PACE_QUEUES 16
+
+/**
+ * struct rcm_pacer - the requests to one destination
+ * @node: in the bucket
+ * @bucket: its lock protects all of this
+ * @device: the device they leave by; without reference: idle ones go with it
+ * @port_num: its port
+ * @ps: port space of the destination
+ * @dst: the destination
+ * @window: how many may be on their way
+ * @users: identifiers that are on their way, wait, or are about to
+ * @in_flight: requests on their way
+ * @waiting: requests in @queues
+ * @turn: queue that is looked at next
+ * @answered: when an answer came last, jiffies; first, when this was made
+ * @queues: struct rcm_pace_wait; a process's are all in one
+ *
+ * One that is idle stays, as it knows the peer, until its place in the bucket
+ * is wanted or the device goes.
+ */
+struct rcm_pacer {
+	struct hlist_node node;
+	struct rcm_pace_bucket *bucket;
+	const struct rcm_device *device;
+	u32 port_num;
+	enum rdma_ucm_port_space ps;
+	union rcm_addr dst;
+	struct rcm_window window;
+	u32 users;
+	u32 in_flight;
+	u32 waiting;
+	unsigned int turn;
+	unsigned long answered;
+	struct list_head queues[RCM_PACE_QUEUES];
+};
+
+/**
+ * struct rcm_pace_wait - a request that waits to be sent
+ * @node: in a queue, until its turn has come; lock: the bucket's
+ * @work: sends it
+ * @priv: the identifier, with a reference
+ * @since: when the consumer asked for it, jiffies
+ * @conn: what the consumer asked for, with private data in @data
+ * @data: a copy of it
+ */
+struct rcm_pace_wait {
+	struct list_head node;
+	struct work_struct work;
+	struct rcm_id *priv;
+	unsigned long since;
+	struct rdma_conn_param conn;
+	u8 data[];
+};
+
+struct rcm_pace_bucket {
+	spinlock_t lock; /* protects the pacers on head */
+	struct hlist_head head;
+};
+
+static struct rcm_pace_bucket rcm_pace_table[1 << RCM_PACE_BITS];
+
+/* Since the module was loaded, for people. */
+static atomic64_t rcm_pace_waited;
+static atomic64_t rcm_pace_late;
+static atomic64_t rcm_pace_lost;
+static atomic64_t rcm_pace_dropped;
+
+static struct rcm_window_limits rcm_pace_limits(void)
+{
+	u32 max = max(READ_ONCE(pace_max), 1U);
+
+	return (struct rcm_window_limits){
+		.min = clamp(READ_ONCE(pace_min), 1U, max),
+		.max = max,
+		.delay = msecs_to_jiffies(READ_ONCE(pace_delay_ms)),
+	};
+}
+
+static struct rcm_pace_bucket *rcm_pace_bucket(struct rcm_id *priv)
+{
+	u32 seed = hash_ptr(priv->device, 32) ^ priv->id.port_num;
+
+	return &rcm_pace_table[hash_32(rcm_addr_hash(rcm_dst(priv), seed),
+				       RCM_PACE_BITS)];
+}
+
+static bool rcm_pacer_is_for(const struct rcm_pacer *pacer, struct rcm_id *priv)
+{
+	return pacer->device == priv->device &&
+	       pacer->port_num == priv->id.port_num &&
+	       pacer->ps == priv->id.ps &&
+	       rcm_addr_port(&pacer->dst) == rcm_addr_port(rcm_dst(priv)) &&
+	       rcm_addr_equal(&pacer->dst, rcm_dst(priv));
+}
+
+/* The bucket's lock is held. */
+static struct rcm_pacer *rcm_pacer_find(struct rcm_pace_bucket *bucket,
+					struct rcm_id *priv)
+{
+	struct rcm_pacer *pacer;
+
+	hlist_for_each_entry(pacer, &bucket->head, node) {
+		if (rcm_pacer_is_for(pacer, priv))
+			return pacer;
+	}
+	return NULL;
+}
+
+static struct rcm_pacer *rcm_pacer_alloc(struct rcm_pace_bucket *bucket,
+					 struct rcm_id *priv)
+{
+	const struct rcm_window_limits limits = rcm_pace_limits();
+	struct rcm_pacer *pacer = kzalloc(sizeof(*pacer), GFP_KERNEL_ACCOUNT);
+	unsigned int i;
+
+	if (!pacer)
+		return NULL;
+	pacer->bucket = bucket;
+	pacer->device = priv->device;
+	pacer->port_num = priv->id.port_num;
+	pacer->ps = priv->id.ps;
+	pacer->dst = *rcm_dst(priv);
+	pacer->answered = jiffies;
+	rcm_window_init(&pacer->window, &limits);
+	for (i = 0; i < RCM_PACE_QUEUES; i++)
+		INIT_LIST_HEAD(&pacer->queues[i]);
+	return pacer;
+}
+
+/* The bucket's lock is held. Of @device, or all for %NULL. */
+static void rcm_pacer_free_idle(struct rcm_pace_bucket *bucket,
+				const struct rcm_device *device)
+{
+	struct hlist_node *next;
+	struct rcm_pacer *pacer;
+
+	hlist_for_each_entry_safe(pacer, next, &bucket->head, node) {
+		if (pacer->users || (device && pacer->device != device))
+			continue;
+		hlist_del(&pacer->node);
+		kfree(pacer);
+	}
+}
+
+/* Returns with its bucket's lock held, unless it is %NULL: no memory. */
+static struct rcm_pacer *rcm_pacer_lock(struct rcm_id *priv)
+{
+	struct rcm_pace_bucket *bucket = rcm_pace_bucket(priv);
+	struct rcm_pacer *pacer, *fresh;
+
+	spin_lock(&bucket->lock);
+	pacer = rcm_pacer_find(bucket, priv);
+	if (pacer)
+		return pacer;
+	spin_unlock(&bucket->lock);
+
+	fresh = rcm_pacer_alloc(bucket, priv);
+	if (!fresh)
+		return NULL;
+	spin_lock(&bucket->lock);
+	pacer = rcm_pacer_find(bucket, priv);
+	if (pacer) {
+		kfree(fresh);
+		return pacer;
+	}
+	rcm_pacer_free_idle(bucket, NULL);
+	hlist_add_head(&fresh->node, &bucket->head);
+	return fresh;
+}
+
+static void rcm_pace_send(struct work_struct *work);
+
+static struct rcm_pace_wait *
+rcm_pace_wait_alloc(struct rcm_id *priv, const struct rdma_conn_param *conn)
+{
+	struct rcm_pace_wait *wait;
+
+	wait = kzalloc(struct_size(wait, data, conn->private_data_len),
+		       GFP_KERNEL_ACCOUNT);
+	if (!wait)
+		return NULL;
+	INIT_WORK(&wait->work, rcm_pace_send);
+	wait->priv = rcm_id_get(priv);
+	wait->since = jiffies;
+	wait->conn = *conn;
+	if (conn->private_data_len)
+		memcpy(wait->data, conn->private_data, conn->private_data_len);
+	wait->conn.private_data = wait->data;
+	return wait;
+}
+
+static void rcm_pace_wait_free(struct rcm_pace_wait *wait)
+{
+	rcm_id_put(wait->priv);
+	kfree(wait);
+}
+
+static bool rcm_pacer_has_room(const struct rcm_pacer *pacer)
+{
+	const struct rcm_window_limits limits = rcm_pace_limits();
+
+	return !READ_ONCE(pace_max) ||
+	       pacer->in_flight < rcm_window_size(&pacer->window, &limits);
+}
+
+/* The next of those that wait; there is one. */
+static struct rcm_pace_wait *rcm_pacer_next(struct rcm_pacer *pacer)
+{
+	struct list_head *queue;
+
+	do {
+		queue = &pacer->queues[pacer->turn];
+		pacer->turn = (pacer->turn + 1) % RCM_PACE_QUEUES;
+	} while (list_empty(queue));
+	return list_first_entry(queue, struct rcm_pace_wait, node);
+}
+
+/*
+ * Lets go what there is room for. From a device that goes nothing is sent any
+ * more: each identifier is about to be told. The bucket's lock is held.
+ */
+static void rcm_pacer_run(struct rcm_pacer *pacer)
+{
+	struct rcm_pace_wait *wait;
+
+	if (READ_ONCE(pacer->device->dead))
+		return;
+	while (pacer->waiting && rcm_pacer_has_room(pacer)) {
+		wait = rcm_pacer_next(pacer);
+		list_del_init(&wait->node);
+		pacer->waiting--;
+		pacer->in_flight++;
+		queue_work(rcm_wq, &wait->work);
+	}
+}
+
+/* Its turn comes by itself. The bucket's lock is held. */
+static void rcm_pacer_queue(struct rcm_pacer *pacer, struct rcm_pace_wait *wait)
+{
+	u32 queue = hash_32(current->tgid, ilog2(RCM_PACE_QUEUES));
+
+	list_add_tail(&wait->node, &pacer->queues[queue]);
+	pacer->waiting++;
+	rcm_pacer_run(pacer);
+}
+
+/**
+ * rcm_pace_enter - ask whether a request may be sent now
+ * @priv: identifier in state REQ_SENT, with its mutex held
+ * @conn: what is to be sent
+ *
+ * Context: process; may sleep.
+ * Return: 0: it may; 1: it waits, and rcm_connect_send_late() is called when
+ * its turn has come, unless the state is another one by then; -ENOMEM.
+ */
+int rcm_pace_enter(struct rcm_id *priv, const struct rdma_conn_param *conn)
+{
+	struct rcm_peer *peer = priv->peer;
+	struct rcm_pace_wait *wait;
+	struct rcm_pacer *pacer;
+
+	if (!priv->device->transport->request_ms || !READ_ONCE(pace_max))
+		return 0;
+	pacer = rcm_pacer_lock(priv);
+	if (!pacer)
+		return -ENOMEM;
+	pacer->users++;
+	if (!pacer->waiting && rcm_pacer_has_room(pacer)) {
+		pacer->in_flight++;
+		spin_unlock(&pacer->bucket->lock);
+		peer->pacer = pacer;
+		peer->sent = jiffies;
+		return 0;
+	}
+	spin_unlock(&pacer->bucket->lock);
+
+	wait = rcm_pace_wait_alloc(priv, conn);
+	spin_lock(&pacer->bucket->lock);
+	if (wait)
+		rcm_pacer_queue(pacer, wait);
+	else
+		pacer->users--;
+	spin_unlock(&pacer->bucket->lock);
+	if (!wait)
+		return -ENOMEM;
+	peer->pacer = pacer;
+	WRITE_ONCE(peer->wait, wait);
+	atomic64_inc(&rcm_pace_waited);
+	return 1;
+}
+
+static bool rcm_pace_is_answer(enum rcm_op op)
+{
+	return op == RCM_OP_REP_RCVD || op == RCM_OP_CONNECTED ||
+	       op == RCM_OP_REJ_RCVD;
+}
+
+/* How long one try waits for its answer, jiffies. */
+static unsigned long rcm_pace_try(struct rcm_id *priv)
+{
+	return msecs_to_jiffies(priv->device->transport->request_ms(priv) /
+				priv->connect_tries);
+}
+
+/* What became of a request says how busy the peer is. The lock is held. */
+static void rcm_pacer_learn(struct rcm_pacer *pacer, struct rcm_id *priv,
+			    enum rcm_op op)
+{
+	const struct rcm_window_limits limits = rcm_pace_limits();
+	unsigned long sent = priv->peer->sent;
+	unsigned long now = jiffies;
+
+	if (rcm_pace_is_answer(op)) {
+		rcm_window_answered(&pacer->window, &limits, sent, now,
+				    pacer->waiting);
+		pacer->answered = now;
+		if (now - sent > limits.delay &&
+		    now - sent > rcm_pace_try(priv))
+			atomic64_inc(&rcm_pace_late);
+	} else if (op == RCM_OP_NO_ANSWER) {
+		rcm_window_lost(&pacer->window, &limits, sent, now);
+		atomic64_inc(&rcm_pace_lost);
+	}
+}
+
+/* Whether it still stood in its queue. The bucket's lock is held. */
+static bool rcm_pacer_unqueue(struct rcm_pacer *pacer,
+			      struct rcm_pace_wait *wait)
+{
+	if (list_empty(&wait->node))
+		return false;
+	list_del_init(&wait->node);
+	pacer->waiting--;
+	return true;
+}
+
+/**
+ * rcm_pace_leave - a request waits for its answer no more
+ * @priv: identifier that leaves state REQ_SENT, with its mutex held
+ * @op: what happened to it
+ *
+ * What waited behind it may be sent.
+ */
+void rcm_pace_leave(struct rcm_id *priv, enum rcm_op op)
+{
+	struct rcm_peer *peer = priv->peer;
+	struct rcm_pacer *pacer = peer->pacer;
+	struct rcm_pace_wait *wait = peer->wait;
+	bool queued;
+
+	if (!pacer)
+		return;
+	peer->pacer = NULL;
+	WRITE_ONCE(peer->wait, NULL);
+
+	spin_lock(&pacer->bucket->lock);
+	queued = wait && rcm_pacer_unqueue(pacer, wait);
+	if (!queued)
+		pacer->in_flight--;
+	if (!wait)
+		rcm_pacer_learn(pacer, priv, op);
+	pacer->users--;
+	rcm_pacer_run(pacer);
+	spin_unlock(&pacer->bucket->lock);
+
+	if (!wait)
+		return;
+	atomic64_inc(&rcm_pace_dropped);
+	/* If its turn came just now, rcm_pace_send() waits for our mutex. */
+	if (queued || cancel_work(&wait->work))
+		rcm_pace_wait_free(wait);
+}
+
+/**
+ * rcm_pace_waits - whether a request is still to be sent
+ * @priv: identifier, with its mutex held unless a guess is enough
+ */
+bool rcm_pace_waits(struct rcm_id *priv)
+{
+	struct rcm_peer *peer = READ_ONCE(priv->peer);
+
+	return peer && READ_ONCE(peer->wait);
+}
+
+/**
+ * rcm_pace_left_ms - for how long a peer that stays silent may be waited for
+ * @priv: identifier whose request is still to be sent, with its mutex held
+ *
+ * Return: milliseconds, counted from when the connect was asked for, or from
+ * when the peer answered anybody, whichever was later; 0 when they are over.
+ */
+unsigned int rcm_pace_left_ms(struct rcm_id *priv)
+{
+	unsigned int request_ms = priv->device->transport->request_ms(priv);
+	struct rcm_pacer *pacer = priv->peer->pacer;
+	unsigned long since = priv->peer->wait->since;
+	unsigned int ms;
+
+	spin_lock(&pacer->bucket->lock);
+	if (time_after(pacer->answered, since))
+		since = pacer->answered;
+	spin_unlock(&pacer->bucket->lock);
+	ms = jiffies_to_msecs(jiffies - since);
+	return ms < request_ms ? request_ms - ms : 0;
+}
+
+/* The turn of a request has come. */
+static void rcm_pace_send(struct work_struct *work)
+{
+	struct rcm_pace_wait *wait =
+		container_of(work, struct rcm_pace_wait, work);
+	struct rcm_id *priv = wait->priv;
+	unsigned int left_ms;
+	int ret = 0;
+
+	rcm_id_lock_events(priv);
+	if (priv->peer->wait == wait) {
+		left_ms = rcm_pace_left_ms(priv);
+		WRITE_ONCE(priv->peer->wait, NULL);
+		priv->peer->sent = jiffies;
+		ret = rcm_connect_send_late(priv, &wait->conn, left_ms);
+	}
+	if (ret)
+		rcm_id_destroy_unlock(priv);
+	else
+		rcm_id_unlock_events(priv);
+	rcm_pace_wait_free(wait);
+}
+
+/**
+ * rcm_pace_device_removed - forget what was learned of a device's peers
+ * @device: device that no identifier has any more
+ */
+void rcm_pace_device_removed(const struct rcm_device *device)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rcm_pace_table); i++) {
+		spin_lock(&rcm_pace_table[i].lock);
+		rcm_pacer_free_idle(&rcm_pace_table[i], device);
+		spin_unlock(&rcm_pace_table[i].lock);
+	}
+}
+
+static void rcm_pacer_show(struct seq_file *seq, const struct rcm_pacer *pacer)
+{
+	const struct rcm_window_limits limits = rcm_pace_limits();
+
+	seq_printf(seq, "%s %u 0x%x %pISpc %u %u %u\n",
+		   dev_name(&pacer->device->ib->dev), pacer->port_num,
+		   pacer->ps, &pacer->dst,
+		   rcm_window_size(&pacer->window, &limits), pacer->in_flight,
+		   pacer->waiting);
+}
+
+/**
+ * rcm_pace_show - list the destinations that requests were sent to
+ * @seq: where to
+ */
+void rcm_pace_show(struct seq_file *seq)
+{
+	struct rcm_pacer *pacer;
+	unsigned int i;
+
+	seq_puts(seq, "device port ps destination window in_flight waiting\n");
+	for (i = 0; i < ARRAY_SIZE(rcm_pace_table); i++) {
+		spin_lock(&rcm_pace_table[i].lock);
+		hlist_for_each_entry(pacer, &rcm_pace_table[i].head, node)
+			rcm_pacer_show(seq, pacer);
+		spin_unlock(&rcm_pace_table[i].lock);
+	}
+}
+
+/**
+ * rcm_pace_show_totals - what became of all requests
+ * @seq: where to
+ */
+void rcm_pace_show_totals(struct seq_file *seq)
+{
+	seq_puts(seq, "waited late lost dropped\n");
+	seq_printf(seq, "%lld %lld %lld %lld\n",
+		   atomic64_read(&rcm_pace_waited),
+		   atomic64_read(&rcm_pace_late), atomic64_read(&rcm_pace_lost),
+		   atomic64_read(&rcm_pace_dropped));
+}
+
+void rcm_pace_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rcm_pace_table); i++)
+		spin_lock_init(&rcm_pace_table[i].lock);
+}
