@@ -377,22 +377,31 @@ static int be_quick(int fd, __u32 handle)
 	return ret;
 }
 
-/* File 1 listens, file 0 asks it; handles, or 0 when the flow is over. */
-static void request(struct world *w, int ps, const char *host, int *client,
-		    int *server)
+/* File 0's identifier, up to its request; 0 when the flow is over. */
+static void ready(struct world *w, int ps, const char *host, int *client)
 {
-	int listener = TRY(create(w->fd[1], 0, ps));
 	int handle = TRY(create(w->fd[0], 0, ps));
 
-	TRY(bind_text(w->fd[1], listener, host, PORT));
-	TRY(listen_on(w->fd[1], listener, 4));
 	TRY(resolve_flags(w->fd[0], handle, NULL, host, PORT, 1000,
 			  RCM_RESOLVE_BOTH));
 	EVENT(0, EV_ADDR_RESOLVED);
 	EVENT(0, EV_ROUTE_RESOLVED);
 	TRY(be_quick(w->fd[0], handle));
-	TRY(connect_data(w->fd[0], handle, "hello", 5));
 	*client = handle;
+}
+
+/* File 1 listens, file 0 asks it; handles, or 0 when the flow is over. */
+static void request(struct world *w, int ps, const char *host, int *client,
+		    int *server)
+{
+	int listener = TRY(create(w->fd[1], 0, ps));
+
+	TRY(bind_text(w->fd[1], listener, host, PORT));
+	TRY(listen_on(w->fd[1], listener, 4));
+	ready(w, ps, host, client);
+	if (!*client)
+		return;
+	TRY(connect_data(w->fd[0], *client, "hello", 5));
 	EVENT(1, EV_CONNECT_REQUEST);
 	*server = w->event.out_new_handle;
 }
@@ -489,6 +498,37 @@ static void flow_reject(struct world *w)
 	request(w, PS_TCP, IP4, &client, &server);
 	if (server && rejected(w, 1, server))
 		EVENT(0, EV_REJECTED);
+}
+
+/* The second request waits until the first one is answered. */
+static void paced(struct world *w)
+{
+	int first = 0, second = 0, server = 0;
+
+	request(w, PS_TCP, IP4, &first, &server);
+	if (!server)
+		return;
+	ready(w, PS_TCP, IP4, &second);
+	if (!second)
+		return;
+	TRY(connect_data(w->fd[0], second, "hello", 5));
+	if (!rejected(w, 1, server))
+		return;
+	EVENT(0, EV_REJECTED);
+	EVENT(1, EV_CONNECT_REQUEST);
+	if (!rejected(w, 1, w->event.out_new_handle))
+		return;
+	EVENT(0, EV_REJECTED);
+}
+
+static void flow_paced(struct world *w)
+{
+	static const char path[] = "/sys/module/rcm/parameters/pace_max";
+
+	if (write_file(path, "1"))
+		wrong(w, path, 0);
+	paced(w);
+	write_file(path, "1024");
 }
 
 static void flow_reject_response(struct world *w)
@@ -762,6 +802,7 @@ static const struct flow flows[] = {
 	{ "connect6", flow_connect6, WHEN_QUICK },
 	{ "comm-est", flow_comm_est, WHEN_QUICK },
 	{ "reject", flow_reject, ALWAYS },
+	{ "paced", flow_paced, WHEN_QUICK },
 	{ "reject-response", flow_reject_response, WHEN_QUICK },
 	{ "destroy-connected", flow_destroy_connected, WHEN_QUICK },
 	{ "qp-attr", flow_qp_attr, WHEN_QUICK },

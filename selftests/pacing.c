@@ -287,26 +287,38 @@ TEST_F(pacing, a_file_is_closed_with_all_that_wait)
 	EXPECT_EQ(2 + 1, live_ids());
 }
 
-TEST_F(pacing, one_that_waits_is_in_time_or_says_so)
+static int set_option32(int fd, int handle, int name, __u32 value)
 {
-	__u32 ms = 700;
-	struct rcm_set_option option = {
-		.size = sizeof(option),
+	struct rcm_set_option arg = {
+		.size = sizeof(arg),
+		.handle = handle,
 		.level = RCM_OPTION,
-		.optname = RCM_OPTION_CONNECT_TIMEOUT,
-		.optlen = sizeof(ms),
-		.optval = (__u64)(unsigned long)&ms,
+		.optname = name,
+		.optlen = sizeof(value),
+		.optval = (__u64)(unsigned long)&value,
 	};
+
+	return call(fd, RCM_SET_OPTION, &arg);
+}
+
+/* One more, with an option of its connect. */
+static int ask_with(int fd, int option, __u32 value)
+{
+	int handle = ready_to_connect(fd, LIP, PORT);
+	int ret = set_option32(fd, handle, option, value);
+
+	return ret ?: connect_data(fd, handle, NULL, 0) ?: handle;
+}
+
+TEST_F(pacing, the_time_that_was_asked_for_counts_from_the_call)
+{
 	long long start, lost = total_of(LOST);
 	int late;
 
 	ASK_ALL();
-	late = ready_to_connect(self->fd, LIP, PORT);
-	ASSERT_LT(0, late);
-	option.handle = late;
-	ASSERT_EQ(0, call(self->fd, RCM_SET_OPTION, &option));
 	start = now_ms();
-	ASSERT_EQ(0, connect_data(self->fd, late, NULL, 0));
+	late = ask_with(self->fd, RCM_OPTION_CONNECT_TIMEOUT, 700);
+	ASSERT_LT(0, late);
 	ASSERT_EQ(EV_UNREACHABLE, next_event(self->fd, &self->event, WAIT));
 	EXPECT_EQ(late, (int)self->event.out_handle);
 	EXPECT_EQ(-ETIMEDOUT, self->event.out_status);
@@ -317,6 +329,28 @@ TEST_F(pacing, one_that_waits_is_in_time_or_says_so)
 	/* It goes on with the others. */
 	REJECT(0);
 	ASSERT_EQ(2, NEXT_REQUEST());
+}
+
+/* One try is 4.2 s, and half a second for the way. */
+TEST_F_TIMEOUT(pacing, a_silent_peer_is_waited_for_as_long_as_the_tries_take,
+	       60)
+{
+	long long start;
+	int late;
+
+	ASK_ALL();
+	late = ask_with(self->fd, RCM_OPTION_CONNECT_TRIES, 1);
+	ASSERT_LT(0, late);
+	/* That it answers another one is a sign of life. */
+	sleep_ms(3000);
+	start = now_ms();
+	REJECT(0);
+	ASSERT_EQ(2, NEXT_REQUEST());
+	ASSERT_EQ(EV_UNREACHABLE, next_event(self->fd, &self->event, 20000));
+	EXPECT_EQ(late, (int)self->event.out_handle);
+	EXPECT_EQ(-ETIMEDOUT, self->event.out_status);
+	EXPECT_LE(4000, now_ms() - start);
+	EXPECT_PACING(2, REQUESTS - 3);
 }
 
 TEST_F(pacing, a_disconnect_does_not_end_the_wait)
