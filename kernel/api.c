@@ -432,7 +432,7 @@ EXPORT_SYMBOL_GPL(rcm_disconnect);
  * rcm_notify - tell of an event that the consumer saw on its queue pair
  * @id: identifier with a connection
  * @event: IB_EVENT_COMM_EST: data arrived before the peer's confirmation;
- *	IB_EVENT_PATH_MIG: the alternate path is in use
+ *	IB_EVENT_PATH_MIG: nothing follows, as no alternate path is set up
  *
  * What follows from it, as ESTABLISHED, is done by a workqueue.
  *
@@ -453,7 +453,6 @@ int rcm_notify(struct rdma_cm_id *id, enum ib_event_type event)
 		rcm_id_defer(priv, RCM_DEFER_COMM_EST);
 		return 0;
 	case IB_EVENT_PATH_MIG:
-		rcm_id_defer(priv, RCM_DEFER_PATH_MIG);
 		return 0;
 	default:
 		return -EINVAL;

@@ -322,8 +322,6 @@ static int rcm_id_do(struct rcm_id *priv)
 		return 0;
 	if (test_and_clear_bit(RCM_DEFER_COMM_EST, &priv->deferred))
 		rcm_id_notify(priv, IB_EVENT_COMM_EST);
-	if (test_and_clear_bit(RCM_DEFER_PATH_MIG, &priv->deferred))
-		rcm_id_notify(priv, IB_EVENT_PATH_MIG);
 	if (test_and_clear_bit(RCM_DEFER_ROUTE, &priv->deferred))
 		ret = rcm_route_complete(priv);
 	if (!ret && test_and_clear_bit(RCM_DEFER_MCAST, &priv->deferred))

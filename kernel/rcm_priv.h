@@ -90,13 +90,11 @@ struct rcm_listener {
  * @RCM_DEFER_ROUTE: resolve the route, and say so
  * @RCM_DEFER_MCAST: say which multicast groups were joined
  * @RCM_DEFER_COMM_EST: notify of IB_EVENT_COMM_EST
- * @RCM_DEFER_PATH_MIG: notify of IB_EVENT_PATH_MIG
  */
 enum rcm_deferred {
 	RCM_DEFER_ROUTE,
 	RCM_DEFER_MCAST,
 	RCM_DEFER_COMM_EST,
-	RCM_DEFER_PATH_MIG,
 };
 
 /**

@@ -541,8 +541,15 @@ static const char *rcm_ib_reject_msg(int status)
 	return ibcm_reject_msg(status);
 }
 
+/*
+ * We give ib_cm no alternate path, so no connection has migrated to one.  It
+ * does not look: it would lose the path that there is, and a reference on the
+ * GID with it.
+ */
 static int rcm_ib_notify(struct rcm_id *priv, enum ib_event_type event)
 {
+	if (event == IB_EVENT_PATH_MIG)
+		return priv->state == RCM_STATE_ESTABLISHED ? 0 : -EINVAL;
 	return ib_cm_notify(priv->cm, event);
 }
 

@@ -616,7 +616,7 @@ struct rcm_disconnect {
  * struct rcm_notify - RCM_NOTIFY: tell of an event on the queue pair
  * @size: sizeof(struct rcm_notify)
  * @handle: identifier
- * @event: IB_EVENT_COMM_EST (4) or IB_EVENT_PATH_MIG (7)
+ * @event: IB_EVENT_COMM_EST (4) or IB_EVENT_PATH_MIG (6)
  * @reserved: must be 0
  *
  * EISCONN  the connection is established already
