@@ -90,17 +90,6 @@ int rcm_set_connect_tries(struct rcm_id *priv, u32 tries)
 	return 0;
 }
 
-/* Unless it runs already; 0 milliseconds are no bound. */
-static void rcm_connect_start_timer(struct rcm_id *priv, unsigned int ms)
-{
-	if (!ms)
-		return;
-	rcm_id_get(priv);
-	if (!queue_delayed_work(rcm_wq, &priv->peer->timer,
-				msecs_to_jiffies(ms)))
-		rcm_id_put(priv);
-}
-
 /*
  * The peer's answer to our end of the connection is overdue, and the transport
  * did not say so: ib_cm forgets a message that the device flushes.
@@ -110,23 +99,6 @@ static int rcm_disconnect_timed_out(struct rcm_id *priv)
 	rcm_id_move(priv, RCM_OP_DREQ_NO_ANSWER);
 	rcm_id_blame(priv, RCM_STEP_DISCONNECT, -ETIMEDOUT, 0);
 	return rcm_id_report(priv, RDMA_CM_EVENT_DISCONNECTED, -ETIMEDOUT);
-}
-
-/*
- * A request that has no bound of its own has one only until it is sent, and
- * only as long as the peer says nothing to anybody.
- */
-static bool rcm_connect_goes_on(struct rcm_id *priv)
-{
-	unsigned int left_ms;
-
-	if (priv->connect_timeout_ms)
-		return false;
-	if (!rcm_pace_waits(priv))
-		return true;
-	left_ms = rcm_pace_left_ms(priv);
-	rcm_connect_start_timer(priv, left_ms);
-	return left_ms;
 }
 
 /*
@@ -147,7 +119,7 @@ static void rcm_connect_timed_out(struct work_struct *work)
 		rcm_id_destroy_unlock(priv);
 		goto out_cm;
 	}
-	if (priv->state != RCM_STATE_REQ_SENT || rcm_connect_goes_on(priv))
+	if (priv->state != RCM_STATE_REQ_SENT)
 		goto out;
 	rcm_id_move(priv, RCM_OP_NO_ANSWER);
 	rcm_id_blame(priv, RCM_STEP_CONNECT, -ETIMEDOUT, 0);
@@ -194,6 +166,17 @@ int rcm_peer_alloc(struct rcm_id *priv)
 	return 0;
 }
 
+/* Unless it runs already; 0 milliseconds are no bound. */
+static void rcm_connect_start_timer(struct rcm_id *priv, unsigned int ms)
+{
+	if (!ms)
+		return;
+	rcm_id_get(priv);
+	if (!queue_delayed_work(rcm_wq, &priv->peer->timer,
+				msecs_to_jiffies(ms)))
+		rcm_id_put(priv);
+}
+
 /**
  * rcm_connect_stop_timer - the answer is there, or nobody waits for it
  * @priv: identifier, with its mutex held or being destroyed
@@ -220,18 +203,13 @@ bool rcm_connect_timer_runs(struct rcm_id *priv)
 static int rcm_connect_send(struct rcm_id *priv,
 			    const struct rdma_conn_param *conn)
 {
-	const struct rcm_transport *transport = priv->device->transport;
-	unsigned int timeout_ms = priv->connect_timeout_ms;
-	int ret;
+	int ret = rcm_pace_enter(priv, conn);
 
-	ret = rcm_pace_enter(priv, conn);
-	if (ret > 0 && !timeout_ms)
-		timeout_ms = transport->request_ms(priv);
 	if (!ret)
-		ret = transport->connect(priv, conn);
+		ret = priv->device->transport->connect(priv, conn);
 	if (ret < 0)
 		return ret;
-	rcm_connect_start_timer(priv, timeout_ms);
+	rcm_connect_start_timer(priv, priv->connect_timeout_ms);
 	return 0;
 }
 
@@ -239,27 +217,15 @@ static int rcm_connect_send(struct rcm_id *priv,
  * rcm_connect_send_late - send a request that had to wait
  * @priv: identifier in state REQ_SENT, with both of its mutexes held
  * @conn: what is to be sent
- * @left_ms: how much is left, milliseconds, of what all of its tries may take
  *
  * Return: 0; what the consumer's handler says of an event, see
  * rcm_id_dispatch().
  */
 int rcm_connect_send_late(struct rcm_id *priv,
-			  const struct rdma_conn_param *conn,
-			  unsigned int left_ms)
+			  const struct rdma_conn_param *conn)
 {
-	const struct rcm_transport *transport = priv->device->transport;
-	unsigned int try_ms;
-	int ret;
+	int ret = priv->device->transport->connect(priv, conn);
 
-	/* From here on the transport counts, by tries. */
-	if (!priv->connect_timeout_ms) {
-		rcm_connect_stop_timer(priv);
-		try_ms = transport->request_ms(priv) / priv->connect_tries;
-		priv->connect_tries = clamp(DIV_ROUND_UP(left_ms, try_ms), 1U,
-					    (unsigned int)priv->connect_tries);
-	}
-	ret = transport->connect(priv, conn);
 	if (!ret)
 		return 0;
 	rcm_connect_stop_timer(priv);

@@ -7,9 +7,8 @@
  * A destination is an address with its port, as seen from a port of a device:
  * a service that never answers delays nobody who wants another one.
  *
- * A request that waits is a connect like any other to its consumer.  As long
- * as the peer answers anything it goes on to wait; when the peer is silent the
- * time spent here is part of what the connect may take.
+ * A peer that answers nothing at all need not be busy: it may be gone, or wait
+ * until everybody has asked.  So while it is silent more and more are sent.
  */
 #include <linux/hash.h>
 #include <linux/jhash.h>
@@ -55,7 +54,11 @@ MODULE_PARM_DESC(
  * @in_flight: requests on their way
  * @waiting: requests in @queues
  * @turn: queue that is looked at next
- * @answered: when an answer came last, jiffies; first, when this was made
+ * @extra: requests that may be on their way beyond the window, as the peer is
+ *	silent
+ * @answered: when an answer came last, or silence led to more, jiffies
+ * @silence: runs while there are any in @queues, and while it does @watched,
+ *	counts as a user and has a reference on the device
  * @queues: struct rcm_pace_wait; a process's are all in one
  *
  * One that is idle stays, as it knows the peer, until its place in the bucket
@@ -64,7 +67,7 @@ MODULE_PARM_DESC(
 struct rcm_pacer {
 	struct hlist_node node;
 	struct rcm_pace_bucket *bucket;
-	const struct rcm_device *device;
+	struct rcm_device *device;
 	u32 port_num;
 	enum rdma_ucm_port_space ps;
 	union rcm_addr dst;
@@ -73,7 +76,10 @@ struct rcm_pacer {
 	u32 in_flight;
 	u32 waiting;
 	unsigned int turn;
+	u32 extra;
 	unsigned long answered;
+	struct delayed_work silence;
+	bool watched;
 	struct list_head queues[RCM_PACE_QUEUES];
 };
 
@@ -82,7 +88,6 @@ struct rcm_pacer {
  * @node: in a queue, until its turn has come; lock: the bucket's
  * @work: sends it
  * @priv: the identifier, with a reference
- * @since: when the consumer asked for it, jiffies
  * @conn: what the consumer asked for, with private data in @data
  * @data: a copy of it
  */
@@ -90,7 +95,6 @@ struct rcm_pace_wait {
 	struct list_head node;
 	struct work_struct work;
 	struct rcm_id *priv;
-	unsigned long since;
 	struct rdma_conn_param conn;
 	u8 data[];
 };
@@ -149,6 +153,8 @@ static struct rcm_pacer *rcm_pacer_find(struct rcm_pace_bucket *bucket,
 	return NULL;
 }
 
+static void rcm_pacer_silent(struct work_struct *work);
+
 static struct rcm_pacer *rcm_pacer_alloc(struct rcm_pace_bucket *bucket,
 					 struct rcm_id *priv)
 {
@@ -163,7 +169,7 @@ static struct rcm_pacer *rcm_pacer_alloc(struct rcm_pace_bucket *bucket,
 	pacer->port_num = priv->id.port_num;
 	pacer->ps = priv->id.ps;
 	pacer->dst = *rcm_dst(priv);
-	pacer->answered = jiffies;
+	INIT_DELAYED_WORK(&pacer->silence, rcm_pacer_silent);
 	rcm_window_init(&pacer->window, &limits);
 	for (i = 0; i < RCM_PACE_QUEUES; i++)
 		INIT_LIST_HEAD(&pacer->queues[i]);
@@ -224,7 +230,6 @@ rcm_pace_wait_alloc(struct rcm_id *priv, const struct rdma_conn_param *conn)
 		return NULL;
 	INIT_WORK(&wait->work, rcm_pace_send);
 	wait->priv = rcm_id_get(priv);
-	wait->since = jiffies;
 	wait->conn = *conn;
 	if (conn->private_data_len)
 		memcpy(wait->data, conn->private_data, conn->private_data_len);
@@ -243,7 +248,8 @@ static bool rcm_pacer_has_room(const struct rcm_pacer *pacer)
 	const struct rcm_window_limits limits = rcm_pace_limits();
 
 	return !READ_ONCE(pace_max) ||
-	       pacer->in_flight < rcm_window_size(&pacer->window, &limits);
+	       pacer->in_flight <
+		       rcm_window_size(&pacer->window, &limits) + pacer->extra;
 }
 
 /* The next of those that wait; there is one. */
@@ -277,6 +283,61 @@ static void rcm_pacer_run(struct rcm_pacer *pacer)
 	}
 }
 
+/* Those that wait are not forgotten. The bucket's lock is held. */
+static void rcm_pacer_watch(struct rcm_pacer *pacer)
+{
+	const struct rcm_window_limits limits = rcm_pace_limits();
+
+	if (pacer->watched || !pacer->waiting)
+		return;
+	pacer->watched = true;
+	pacer->users++;
+	rcm_device_get(pacer->device);
+	pacer->answered = jiffies;
+	queue_delayed_work(rcm_wq, &pacer->silence, limits.delay);
+}
+
+/* Undoes rcm_pacer_watch(). The bucket's lock is held. */
+static void rcm_pacer_watched(struct rcm_pacer *pacer)
+{
+	pacer->watched = false;
+	pacer->users--;
+	rcm_device_put(pacer->device);
+}
+
+/* Nobody waits any more. The bucket's lock is held. */
+static void rcm_pacer_unwatch(struct rcm_pacer *pacer)
+{
+	if (pacer->watched && !pacer->waiting &&
+	    cancel_delayed_work(&pacer->silence))
+		rcm_pacer_watched(pacer);
+}
+
+/* Was there no answer for as long as makes one late?  Then as many again go. */
+static void rcm_pacer_silent(struct work_struct *work)
+{
+	struct rcm_pacer *pacer =
+		container_of(to_delayed_work(work), struct rcm_pacer, silence);
+	const struct rcm_window_limits limits = rcm_pace_limits();
+	struct rcm_pace_bucket *bucket = pacer->bucket;
+	unsigned long quiet;
+
+	spin_lock(&bucket->lock);
+	quiet = jiffies - pacer->answered;
+	if (pacer->waiting && quiet >= limits.delay) {
+		pacer->extra += max(pacer->in_flight, limits.min);
+		pacer->answered = jiffies;
+		quiet = 0;
+		rcm_pacer_run(pacer);
+	}
+	if (pacer->waiting && !READ_ONCE(pacer->device->dead))
+		queue_delayed_work(rcm_wq, &pacer->silence,
+				   limits.delay - min(quiet, limits.delay));
+	else
+		rcm_pacer_watched(pacer);
+	spin_unlock(&bucket->lock);
+}
+
 /* Its turn comes by itself. The bucket's lock is held. */
 static void rcm_pacer_queue(struct rcm_pacer *pacer, struct rcm_pace_wait *wait)
 {
@@ -285,6 +346,7 @@ static void rcm_pacer_queue(struct rcm_pacer *pacer, struct rcm_pace_wait *wait)
 	list_add_tail(&wait->node, &pacer->queues[queue]);
 	pacer->waiting++;
 	rcm_pacer_run(pacer);
+	rcm_pacer_watch(pacer);
 }
 
 /**
@@ -357,6 +419,7 @@ static void rcm_pacer_learn(struct rcm_pacer *pacer, struct rcm_id *priv,
 		rcm_window_answered(&pacer->window, &limits, sent, now,
 				    pacer->waiting);
 		pacer->answered = now;
+		pacer->extra = 0;
 		if (now - sent > limits.delay &&
 		    now - sent > rcm_pace_try(priv))
 			atomic64_inc(&rcm_pace_late);
@@ -402,8 +465,9 @@ void rcm_pace_leave(struct rcm_id *priv, enum rcm_op op)
 		pacer->in_flight--;
 	if (!wait)
 		rcm_pacer_learn(pacer, priv, op);
-	pacer->users--;
 	rcm_pacer_run(pacer);
+	rcm_pacer_unwatch(pacer);
+	pacer->users--;
 	spin_unlock(&pacer->bucket->lock);
 
 	if (!wait)
@@ -425,43 +489,19 @@ bool rcm_pace_waits(struct rcm_id *priv)
 	return peer && READ_ONCE(peer->wait);
 }
 
-/**
- * rcm_pace_left_ms - for how long a peer that stays silent may be waited for
- * @priv: identifier whose request is still to be sent, with its mutex held
- *
- * Return: milliseconds, counted from when the connect was asked for, or from
- * when the peer answered anybody, whichever was later; 0 when they are over.
- */
-unsigned int rcm_pace_left_ms(struct rcm_id *priv)
-{
-	unsigned int request_ms = priv->device->transport->request_ms(priv);
-	struct rcm_pacer *pacer = priv->peer->pacer;
-	unsigned long since = priv->peer->wait->since;
-	unsigned int ms;
-
-	spin_lock(&pacer->bucket->lock);
-	if (time_after(pacer->answered, since))
-		since = pacer->answered;
-	spin_unlock(&pacer->bucket->lock);
-	ms = jiffies_to_msecs(jiffies - since);
-	return ms < request_ms ? request_ms - ms : 0;
-}
-
 /* The turn of a request has come. */
 static void rcm_pace_send(struct work_struct *work)
 {
 	struct rcm_pace_wait *wait =
 		container_of(work, struct rcm_pace_wait, work);
 	struct rcm_id *priv = wait->priv;
-	unsigned int left_ms;
 	int ret = 0;
 
 	rcm_id_lock_events(priv);
 	if (priv->peer->wait == wait) {
-		left_ms = rcm_pace_left_ms(priv);
 		WRITE_ONCE(priv->peer->wait, NULL);
 		priv->peer->sent = jiffies;
-		ret = rcm_connect_send_late(priv, &wait->conn, left_ms);
+		ret = rcm_connect_send_late(priv, &wait->conn);
 	}
 	if (ret)
 		rcm_id_destroy_unlock(priv);

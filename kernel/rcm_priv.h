@@ -101,8 +101,8 @@ enum rcm_deferred {
  * struct rcm_peer - what an identifier needs that is to have a peer
  * @priv: the identifier
  * @path: to it; where id.route.path_rec points to
- * @timer: runs while rcm_id.connect_timeout_ms does, while a request waits to
- *	be sent, and while the end of the connection waits for its answer
+ * @timer: runs while rcm_id.connect_timeout_ms does, and while the end of
+ *	the connection waits for its answer
  * @pacer: what counts the request, while it has no answer; see pace.c
  * @wait: while it waits to be sent
  * @sent: when it was sent, jiffies; valid while it is counted and not waiting
@@ -397,15 +397,13 @@ struct rcm_id *rcm_listen_child(struct rcm_id *listener,
 int rcm_pace_enter(struct rcm_id *priv, const struct rdma_conn_param *conn);
 void rcm_pace_leave(struct rcm_id *priv, enum rcm_op op);
 bool rcm_pace_waits(struct rcm_id *priv);
-unsigned int rcm_pace_left_ms(struct rcm_id *priv);
 void rcm_pace_device_removed(const struct rcm_device *device);
 void rcm_pace_init(void);
 
 /* connect.c */
 int rcm_id_connect(struct rcm_id *priv, struct rdma_conn_param *conn);
 int rcm_connect_send_late(struct rcm_id *priv,
-			  const struct rdma_conn_param *conn,
-			  unsigned int left_ms);
+			  const struct rdma_conn_param *conn);
 int rcm_id_accept(struct rcm_id *priv, struct rdma_conn_param *conn);
 int rcm_peer_alloc(struct rcm_id *priv);
 void rcm_connect_stop_timer(struct rcm_id *priv);

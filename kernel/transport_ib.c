@@ -549,7 +549,10 @@ static const char *rcm_ib_reject_msg(int status)
 static int rcm_ib_notify(struct rcm_id *priv, enum ib_event_type event)
 {
 	if (event == IB_EVENT_PATH_MIG)
-		return priv->state == RCM_STATE_ESTABLISHED ? 0 : -EINVAL;
+		return priv->state == RCM_STATE_ESTABLISHED &&
+				       priv->id.qp_type != IB_QPT_UD ?
+			       0 :
+			       -EINVAL;
 	return ib_cm_notify(priv->cm, event);
 }
 
