@@ -57,8 +57,8 @@ MODULE_PARM_DESC(
  * @extra: requests that may be on their way beyond the window, as the peer is
  *	silent
  * @answered: when an answer came last, or silence led to more, jiffies
- * @silence: runs while there are any in @queues, and while it does @watched,
- *	counts as a user and has a reference on the device
+ * @silence: runs while there are any in @queues
+ * @watched: @silence runs; it is a user, and has a reference on the device
  * @queues: struct rcm_pace_wait; a process's are all in one
  *
  * One that is idle stays, as it knows the peer, until its place in the bucket
