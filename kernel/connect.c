@@ -229,6 +229,8 @@ int rcm_connect_send_late(struct rcm_id *priv,
 	if (!ret)
 		return 0;
 	rcm_connect_stop_timer(priv);
+	/* Of the peer this says nothing. */
+	rcm_pace_leave(priv, RCM_OP_CONNECT_FAIL);
 	rcm_id_move(priv, RCM_OP_NO_ANSWER);
 	rcm_id_blame(priv, RCM_STEP_SEND, ret, 0);
 	return rcm_id_report(priv, RDMA_CM_EVENT_CONNECT_ERROR, ret);

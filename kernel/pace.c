@@ -11,7 +11,6 @@
  * until everybody has asked.  So while it is silent more and more are sent.
  */
 #include <linux/hash.h>
-#include <linux/jhash.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
@@ -50,7 +49,8 @@ MODULE_PARM_DESC(
  * @ps: port space of the destination
  * @dst: the destination
  * @window: how many may be on their way
- * @users: identifiers that are on their way, wait, or are about to
+ * @users: who holds it: a request on its way, one that waits or is about to,
+ *	and @silence while it runs
  * @in_flight: requests on their way
  * @waiting: requests in @queues
  * @turn: queue that is looked at next
@@ -58,7 +58,7 @@ MODULE_PARM_DESC(
  *	silent
  * @answered: when an answer came last, or silence led to more, jiffies
  * @silence: runs while there are any in @queues
- * @watched: @silence runs; it is a user, and has a reference on the device
+ * @watched: @silence runs; it has a reference on @device
  * @queues: struct rcm_pace_wait; a process's are all in one
  *
  * One that is idle stays, as it knows the peer, until its place in the bucket
@@ -364,7 +364,7 @@ int rcm_pace_enter(struct rcm_id *priv, const struct rdma_conn_param *conn)
 	struct rcm_pace_wait *wait;
 	struct rcm_pacer *pacer;
 
-	if (!priv->device->transport->request_ms || !READ_ONCE(pace_max))
+	if (!priv->device->transport->try_ms || !READ_ONCE(pace_max))
 		return 0;
 	pacer = rcm_pacer_lock(priv);
 	if (!pacer)
@@ -400,13 +400,6 @@ static bool rcm_pace_is_answer(enum rcm_op op)
 	       op == RCM_OP_REJ_RCVD;
 }
 
-/* How long one try waits for its answer, jiffies. */
-static unsigned long rcm_pace_try(struct rcm_id *priv)
-{
-	return msecs_to_jiffies(priv->device->transport->request_ms(priv) /
-				priv->connect_tries);
-}
-
 /* What became of a request says how busy the peer is. The lock is held. */
 static void rcm_pacer_learn(struct rcm_pacer *pacer, struct rcm_id *priv,
 			    enum rcm_op op)
@@ -414,14 +407,15 @@ static void rcm_pacer_learn(struct rcm_pacer *pacer, struct rcm_id *priv,
 	const struct rcm_window_limits limits = rcm_pace_limits();
 	unsigned long sent = priv->peer->sent;
 	unsigned long now = jiffies;
+	unsigned int try_ms;
 
 	if (rcm_pace_is_answer(op)) {
 		rcm_window_answered(&pacer->window, &limits, sent, now,
 				    pacer->waiting);
 		pacer->answered = now;
 		pacer->extra = 0;
-		if (now - sent > limits.delay &&
-		    now - sent > rcm_pace_try(priv))
+		try_ms = priv->device->transport->try_ms(priv);
+		if (now - sent > msecs_to_jiffies(try_ms))
 			atomic64_inc(&rcm_pace_late);
 	} else if (op == RCM_OP_NO_ANSWER) {
 		rcm_window_lost(&pacer->window, &limits, sent, now);

@@ -247,9 +247,8 @@ struct rcm_id {
  * @check_qp: 0 or -EINVAL: whether a queue pair of this number can be
  *	connected; %NULL when the number is only passed on
  * @connect: send a request; makes priv->cm
- * @request_ms: how long all tries of a request take that nobody answers,
- *	milliseconds; %NULL where requests are not sent again, so that they
- *	need not be paced
+ * @try_ms: after how long a request without answer is sent again,
+ *	milliseconds; %NULL where it is not, so that requests need not be paced
  * @accept: accept the request of priv->cm
  * @establish: confirm the peer's acceptance; %NULL where it needs none
  * @reject: refuse
@@ -283,7 +282,7 @@ struct rcm_transport {
 	void (*unlisten)(struct rcm_listener *listen);
 	int (*check_qp)(struct rcm_id *priv, u32 qp_num);
 	int (*connect)(struct rcm_id *priv, const struct rdma_conn_param *conn);
-	unsigned int (*request_ms)(struct rcm_id *priv);
+	unsigned int (*try_ms)(struct rcm_id *priv);
 	int (*accept)(struct rcm_id *priv, const struct rdma_conn_param *conn);
 	int (*establish)(struct rcm_id *priv);
 	int (*reject)(struct rcm_id *priv, u8 reason, const void *data, u8 len);

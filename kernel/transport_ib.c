@@ -516,24 +516,25 @@ static int rcm_ib_disconnect(struct rcm_id *priv)
 }
 
 /* Each try takes what we asked of the peer, and the way there and back. */
-static unsigned int rcm_ib_tries_ms(struct rcm_id *priv, u32 tries)
+static u64 rcm_ib_try_usec(struct rcm_id *priv)
 {
 	u64 usec = 4ULL << rcm_ib_timeout(priv);
 
 	if (priv->id.qp_type != IB_QPT_UD)
 		usec += 8ULL << priv->peer->path.packet_life_time;
-	return div_u64(usec * tries, USEC_PER_MSEC);
+	return usec;
 }
 
-static unsigned int rcm_ib_request_ms(struct rcm_id *priv)
+static unsigned int rcm_ib_try_ms(struct rcm_id *priv)
 {
-	return rcm_ib_tries_ms(priv, priv->connect_tries);
+	return div_u64(rcm_ib_try_usec(priv), USEC_PER_MSEC);
 }
 
 /* The peer's request may have asked for less or more of us; it has no bound. */
 static unsigned int rcm_ib_disconnect_ms(struct rcm_id *priv)
 {
-	return rcm_ib_tries_ms(priv, RCM_CONNECT_TRIES + 1);
+	return div_u64(rcm_ib_try_usec(priv) * (RCM_CONNECT_TRIES + 1),
+		       USEC_PER_MSEC);
 }
 
 static const char *rcm_ib_reject_msg(int status)
@@ -548,12 +549,12 @@ static const char *rcm_ib_reject_msg(int status)
  */
 static int rcm_ib_notify(struct rcm_id *priv, enum ib_event_type event)
 {
-	if (event == IB_EVENT_PATH_MIG)
-		return priv->state == RCM_STATE_ESTABLISHED &&
-				       priv->id.qp_type != IB_QPT_UD ?
-			       0 :
-			       -EINVAL;
-	return ib_cm_notify(priv->cm, event);
+	if (event != IB_EVENT_PATH_MIG)
+		return ib_cm_notify(priv->cm, event);
+	if (priv->state != RCM_STATE_ESTABLISHED ||
+	    priv->id.qp_type == IB_QPT_UD)
+		return -EINVAL;
+	return 0;
 }
 
 static int rcm_ib_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr,
@@ -590,7 +591,7 @@ const struct rcm_transport rcm_transport_ib = {
 	.listen = rcm_ib_listen,
 	.unlisten = rcm_ib_unlisten,
 	.connect = rcm_ib_connect,
-	.request_ms = rcm_ib_request_ms,
+	.try_ms = rcm_ib_try_ms,
 	.accept = rcm_ib_accept,
 	.establish = rcm_ib_establish,
 	.reject = rcm_ib_reject,
