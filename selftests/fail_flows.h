@@ -359,22 +359,8 @@ static void flow_listen(struct world *w)
 /* 1.5 s and three tries for a message that is lost. */
 static int be_quick(int fd, __u32 handle)
 {
-	__u32 values[] = { 1500, 3 };
-	int name, ret = 0;
-
-	for (name = 0; name < 2 && !ret; name++) {
-		struct rcm_set_option arg = {
-			.size = sizeof(arg),
-			.handle = handle,
-			.level = RCM_OPTION,
-			.optname = name,
-			.optlen = 4,
-			.optval = (unsigned long)&values[name],
-		};
-
-		ret = call(fd, RCM_SET_OPTION, &arg);
-	}
-	return ret;
+	return set_own_option(fd, handle, RCM_OPTION_CONNECT_TIMEOUT, 1500) ?:
+	       set_own_option(fd, handle, RCM_OPTION_CONNECT_TRIES, 3);
 }
 
 /* File 0's identifier, up to its request; 0 when the flow is over. */

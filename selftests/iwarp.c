@@ -114,20 +114,6 @@ static struct rcm_conn_param iw_param(const void *data, int len)
 	return conn;
 }
 
-static int set_own_option(int fd, int handle, int name, int value)
-{
-	struct rcm_set_option arg = {
-		.size = sizeof(arg),
-		.handle = handle,
-		.level = RCM_OPTION,
-		.optname = name,
-		.optlen = sizeof(value),
-		.optval = (__u64)(unsigned long)&value,
-	};
-
-	return call(fd, RCM_SET_OPTION, &arg);
-}
-
 /* siw sends its own four bytes with them, and counts in eight bits. */
 #define MAX_REQUEST    251
 #define MAX_REPLY      251

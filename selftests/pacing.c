@@ -303,17 +303,10 @@ TEST_F(pacing, a_file_is_closed_with_all_that_wait)
 static int ask_for(int fd, __u32 ms)
 {
 	int handle = ready_to_connect(fd, LIP, PORT);
-	struct rcm_set_option arg = {
-		.size = sizeof(arg),
-		.handle = handle,
-		.level = RCM_OPTION,
-		.optname = RCM_OPTION_CONNECT_TIMEOUT,
-		.optlen = sizeof(ms),
-		.optval = (__u64)(unsigned long)&ms,
-	};
-	int ret = call(fd, RCM_SET_OPTION, &arg);
 
-	return ret ?: connect_data(fd, handle, NULL, 0) ?: handle;
+	return set_own_option(fd, handle, RCM_OPTION_CONNECT_TIMEOUT, ms) ?:
+	       connect_data(fd, handle, NULL, 0) ?:
+	       handle;
 }
 
 TEST_F(pacing, the_time_that_was_asked_for_counts_from_the_call)

@@ -171,16 +171,8 @@ static inline struct rcm_conn_param storm_param(struct storm *storm)
 
 static inline int set_connect_timeout(int fd, __u32 handle, __u32 timeout_ms)
 {
-	struct rcm_set_option arg = {
-		.size = sizeof(arg),
-		.handle = handle,
-		.level = RCM_OPTION,
-		.optname = RCM_OPTION_CONNECT_TIMEOUT,
-		.optlen = sizeof(timeout_ms),
-		.optval = (unsigned long)&timeout_ms,
-	};
-
-	return call(fd, RCM_SET_OPTION, &arg);
+	return set_own_option(fd, handle, RCM_OPTION_CONNECT_TIMEOUT,
+			      timeout_ms);
 }
 
 /* What a call says when address, interface or device went. */

@@ -390,6 +390,21 @@ static inline int set_option(int fd, __u32 handle, int name, int value)
 	return call(fd, RCM_SET_OPTION, &arg);
 }
 
+/* One of those that librdmacm does not have. */
+static inline int set_own_option(int fd, __u32 handle, int name, __u32 value)
+{
+	struct rcm_set_option arg = {
+		.size = sizeof(arg),
+		.handle = handle,
+		.level = RCM_OPTION,
+		.optname = name,
+		.optlen = sizeof(value),
+		.optval = (__u64)(unsigned long)&value,
+	};
+
+	return call(fd, RCM_SET_OPTION, &arg);
+}
+
 static inline int query(int fd, __u32 handle, struct rcm_query *arg)
 {
 	memset(arg, POISON, sizeof(*arg));
