@@ -196,17 +196,9 @@ TEST_F_TIMEOUT(changes, C18_a_neighbour_that_changes_after_it_was_resolved, 100)
 	long long start;
 	pid_t child;
 
-	ASSERT_LT(0, listener(self->peer_fd, LIP, PORT, 0));
-	client = ready_to_connect(self->fd, LIP, PORT);
+	client = new_request(self->fd, self->peer_fd, LIP, PORT, &server);
 	ASSERT_LT(0, client);
-	ASSERT_EQ(0, connect_data(self->fd, client, NULL, 0));
-	ASSERT_EQ(EV_CONNECT_REQUEST,
-		  next_event(self->peer_fd, &self->event, WAIT));
-	server = self->event.out_new_handle;
-	ASSERT_EQ(0, accept_data(self->peer_fd, server, NULL, 0));
-	ASSERT_EQ(EV_CONNECT_RESPONSE, next_event(self->fd, NULL, WAIT));
-	ASSERT_EQ(0, establish(self->fd, client));
-	ASSERT_EQ(EV_ESTABLISHED, next_event(self->peer_fd, NULL, WAIT));
+	ASSERT_EQ(0, accept_request(self->fd, client, self->peer_fd, server));
 
 	for (i = 0; i < 20; i++) {
 		char host[32];

@@ -35,13 +35,6 @@ struct shared {
 			return ret; \
 	} while (0)
 
-static int expect_event(int fd, int type, struct rcm_event *event)
-{
-	int ret = next_event(fd, event, WAIT);
-
-	return ret == type ? 0 : ret < 0 ? ret : -EPROTO;
-}
-
 /* Both ends, as far as @stop. */
 static int run(struct shared *shared, int stop)
 {

@@ -530,6 +530,42 @@ static inline int listener(int fd, const char *host, int port, int backlog)
 	return ret ?: handle;
 }
 
+/* -EPROTO: another one. */
+static inline int expect_event(int fd, int type, struct rcm_event *event)
+{
+	int ret = next_event(fd, event, 8000);
+
+	return ret == type ? 0 : ret < 0 ? ret : -EPROTO;
+}
+
+/* A request to a new listener of @peer_fd, which has read it. */
+static inline int new_request(int fd, int peer_fd, const char *host, int port,
+			      int *peer)
+{
+	struct rcm_event event = {};
+	int handle, ret;
+
+	ret = listener(peer_fd, host, port, 0);
+	if (ret < 0)
+		return ret;
+	handle = ready_to_connect(fd, host, port);
+	if (handle < 0)
+		return handle;
+	ret = connect_data(fd, handle, NULL, 0) ?:
+		      expect_event(peer_fd, EV_CONNECT_REQUEST, &event);
+	*peer = event.out_new_handle;
+	return ret ?: handle;
+}
+
+/* The request becomes a connection; returns 0. */
+static inline int accept_request(int fd, int handle, int peer_fd, int peer)
+{
+	return accept_data(peer_fd, peer, NULL, 0)		   ?:
+		       expect_event(fd, EV_CONNECT_RESPONSE, NULL) ?:
+		       establish(fd, handle)			   ?:
+		       expect_event(peer_fd, EV_ESTABLISHED, NULL);
+}
+
 /* --- the host around us */
 
 static inline int write_file(const char *path, const char *text)

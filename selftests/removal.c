@@ -122,18 +122,10 @@ TEST_F_TIMEOUT(removal, a_migration_without_other_path_leaves_nothing, 100)
 {
 	int client, server;
 
-	ASSERT_LT(0, listener(self->peer_fd, LIP, PORT, 0));
-	client = ready_to_connect(self->fd, LIP, PORT);
+	client = new_request(self->fd, self->peer_fd, LIP, PORT, &server);
 	ASSERT_LT(0, client);
-	ASSERT_EQ(0, connect_data(self->fd, client, NULL, 0));
-	ASSERT_EQ(EV_CONNECT_REQUEST,
-		  next_event(self->peer_fd, &self->event, WAIT));
-	server = self->event.out_new_handle;
 	EXPECT_EQ(-EINVAL, notify(self->peer_fd, server, 6));
-	ASSERT_EQ(0, accept_data(self->peer_fd, server, NULL, 0));
-	ASSERT_EQ(EV_CONNECT_RESPONSE, next_event(self->fd, NULL, WAIT));
-	ASSERT_EQ(0, establish(self->fd, client));
-	ASSERT_EQ(EV_ESTABLISHED, next_event(self->peer_fd, NULL, WAIT));
+	ASSERT_EQ(0, accept_request(self->fd, client, self->peer_fd, server));
 
 	EXPECT_EQ(0, notify(self->fd, client, 6));
 	EXPECT_EQ(0, notify(self->peer_fd, server, 6));

@@ -115,33 +115,6 @@ FIXTURE_VARIANT_ADD(state, FAILED_passive) { .state = RCM_STATE_FAILED, .passive
 STATE(REMOVED);
 /* clang-format on */
 
-/* The peer listens; returns this side's identifier after the request. */
-static int request(int fd, int peer_fd, int *peer)
-{
-	struct rcm_event event;
-	int handle, ret;
-
-	ret = listener(peer_fd, IP4, PORT, 0);
-	if (ret < 0)
-		return ret;
-	handle = ready_to_connect(fd, IP4, PORT);
-	if (handle < 0)
-		return handle;
-	ret = connect_data(fd, handle, NULL, 0);
-	if (ret)
-		return ret;
-	ret = next_event(peer_fd, &event, WAIT);
-	*peer = event.out_new_handle;
-	return ret == EV_CONNECT_REQUEST ? handle : -EPROTO;
-}
-
-static int expect_event(int fd, int type)
-{
-	int ret = next_event(fd, NULL, WAIT);
-
-	return ret == type ? 0 : ret < 0 ? ret : -EPROTO;
-}
-
 #define TRY(step)                   \
 	do {                        \
 		int ret = step;     \
@@ -152,31 +125,31 @@ static int expect_event(int fd, int type)
 /* Brings an active identifier on @fd and its peer as far as @state. */
 static int connection(int fd, int peer_fd, int *peer, enum rcm_state state)
 {
-	int handle = request(fd, peer_fd, peer);
+	int handle = new_request(fd, peer_fd, IP4, PORT, peer);
 
 	if (handle < 0 || state == RCM_STATE_REQ_SENT)
 		return handle;
 	if (state == RCM_STATE_FAILED) {
 		TRY(reject(peer_fd, *peer, 0, NULL, 0));
-		TRY(expect_event(fd, EV_REJECTED));
+		TRY(expect_event(fd, EV_REJECTED, NULL));
 		return handle;
 	}
 	TRY(accept_data(peer_fd, *peer, NULL, 0));
-	TRY(expect_event(fd, EV_CONNECT_RESPONSE));
+	TRY(expect_event(fd, EV_CONNECT_RESPONSE, NULL));
 	if (state == RCM_STATE_REP_RCVD)
 		return handle;
 	TRY(establish(fd, handle));
-	TRY(expect_event(peer_fd, EV_ESTABLISHED));
+	TRY(expect_event(peer_fd, EV_ESTABLISHED, NULL));
 	if (state == RCM_STATE_ESTABLISHED)
 		return handle;
 	TRY(disconnect(fd, handle));
-	TRY(expect_event(peer_fd, EV_DISCONNECTED));
+	TRY(expect_event(peer_fd, EV_DISCONNECTED, NULL));
 	if (state == RCM_STATE_CLOSING)
 		return handle;
 	TRY(disconnect(peer_fd, *peer));
-	TRY(expect_event(fd, EV_DISCONNECTED));
+	TRY(expect_event(fd, EV_DISCONNECTED, NULL));
 	if (state == RCM_STATE_CLOSED)
-		TRY(expect_event(fd, EV_TIMEWAIT_EXIT));
+		TRY(expect_event(fd, EV_TIMEWAIT_EXIT, NULL));
 	return handle;
 }
 
@@ -200,7 +173,7 @@ static int removed(int fd)
 	TRY(add_link(LINK, "10.81.0.1/24"));
 	TRY(bind_text(fd, handle, "10.81.0.1", PORT));
 	sh("rdma link del x" LINK);
-	TRY(expect_event(fd, EV_DEVICE_REMOVAL));
+	TRY(expect_event(fd, EV_DEVICE_REMOVAL, NULL));
 	return handle;
 }
 
@@ -224,7 +197,7 @@ static int reach(int fd, int peer_fd, int *peer, enum rcm_state state,
 	case RCM_STATE_ADDR_RESOLVED:
 		handle =
 			resolve_flags(fd, 0, NULL, IP4, PORT, 1000, RCM_CREATE);
-		TRY(expect_event(fd, EV_ADDR_RESOLVED));
+		TRY(expect_event(fd, EV_ADDR_RESOLVED, NULL));
 		return handle;
 	case RCM_STATE_ROUTE_RESOLVED:
 		return ready_to_connect(fd, IP4, PORT);
