@@ -3,6 +3,7 @@
  * An identifier's life: create, hold, change state, hand an event up, destroy.
  */
 #include <linux/hash.h>
+#include <linux/memcontrol.h>
 #include <linux/random.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -62,6 +63,9 @@ struct rcm_id *rcm_id_create(struct net *net, rdma_cm_event_handler handler,
 	priv->id.qp_type = qp_type;
 	priv->id.route.addr.dev_addr.net = get_net(net);
 	priv->net = net;
+	/* The caller's, or in a callback the one that pays for that. */
+	if (inline_events)
+		priv->memcg = get_mem_cgroup_from_mm(NULL);
 	priv->number = atomic_inc_return(&rcm_last_number);
 	priv->state = RCM_STATE_IDLE;
 	priv->inline_events = inline_events;
@@ -111,6 +115,7 @@ void rcm_id_put(struct rcm_id *priv)
 	kfree(priv->addr_req);
 	kfree(priv->peer);
 	put_net(priv->net);
+	mem_cgroup_put(priv->memcg);
 	mutex_destroy(&priv->mutex);
 	mutex_destroy(&priv->handler_mutex);
 	call_rcu(&priv->rcu, rcm_id_free_rcu);

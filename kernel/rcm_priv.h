@@ -41,6 +41,7 @@ struct rcm_pace_wait;
 struct rcm_pacer;
 struct rcm_transport;
 struct iw_cm_id;
+struct mem_cgroup;
 
 /**
  * struct rcm_device - an RDMA device that identifiers can use
@@ -125,6 +126,8 @@ struct rcm_peer {
  * @mutex: serialises operations and callbacks; protects what follows
  *	unless it says otherwise
  * @net: namespace, with a reference
+ * @memcg: pays for it and for what callbacks allocate, with a reference; %NULL
+ *	for a kernel consumer's
  * @number: for people to tell identifiers apart
  * @state: see state.c; changed by rcm_id_move() alone
  * @inline_events: the consumer's handler may be called from within its own
@@ -177,6 +180,7 @@ struct rcm_id {
 	struct mutex handler_mutex; /* serialises handlers */
 	struct mutex mutex;	    /* serialises operations and callbacks */
 	struct net *net;
+	struct mem_cgroup *memcg;
 	u32 number;
 	enum rcm_state state;
 

@@ -12,6 +12,7 @@
  */
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
+#include <linux/sched/mm.h>
 #include <rdma/ib_cache.h>
 #include <rdma/iw_cm.h>
 
@@ -257,6 +258,7 @@ static int rcm_iw_new_connection(struct rcm_id *priv, struct iw_cm_id *cm,
 static int rcm_iw_req_handler(struct iw_cm_id *cm, struct iw_cm_event *iw)
 {
 	struct rcm_id *listener = cm->context;
+	struct mem_cgroup *memcg;
 	struct rcm_id *priv;
 	int ret;
 
@@ -264,10 +266,12 @@ static int rcm_iw_req_handler(struct iw_cm_id *cm, struct iw_cm_event *iw)
 		return -EINVAL;
 
 	rcm_id_lock_events(listener);
+	memcg = set_active_memcg(listener->memcg);
 	priv = rcm_iw_child(listener, cm, iw);
 	rcm_listen_unlock_mutex(listener);
 	ret = IS_ERR(priv) ? PTR_ERR(priv) :
 			     rcm_iw_new_connection(priv, cm, iw);
+	set_active_memcg(memcg);
 	rcm_listen_unlock(listener);
 	return ret;
 }

@@ -7,6 +7,7 @@
  * when the operation that leads to it starts (rcm_uevent_reserve()), so that
  * none is lost for want of memory.
  */
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -254,9 +255,15 @@ static void rcm_uevent_queue(struct rcm_uctx *ctx, struct rcm_uevent *uevent)
 static struct rcm_uevent_full *rcm_uevent_for(struct rcm_uctx *ctx,
 					      enum rdma_cm_event_type type)
 {
-	if (type == RDMA_CM_EVENT_TIMEWAIT_EXIT)
-		return rcm_uevent_alloc(false);
-	return rcm_uevent_take(ctx);
+	struct rcm_uevent_full *full;
+	struct mem_cgroup *memcg;
+
+	if (type != RDMA_CM_EVENT_TIMEWAIT_EXIT)
+		return rcm_uevent_take(ctx);
+	memcg = set_active_memcg(ctx->priv->memcg);
+	full = rcm_uevent_alloc(false);
+	set_active_memcg(memcg);
+	return full;
 }
 
 static bool rcm_uevent_backlog_enter(struct rcm_uctx *listener)
