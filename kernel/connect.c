@@ -394,9 +394,22 @@ int rcm_id_reject(struct rcm_id *priv, const void *data, u8 len, u8 reason)
 	return ret;
 }
 
+/* When nobody could be asked there is nothing to wait for. */
+static void rcm_disconnect_start_timer(struct rcm_id *priv, int error)
+{
+	const struct rcm_transport *transport = priv->device->transport;
+
+	if (error)
+		rcm_connect_start_timer(priv, 1);
+	else if (transport->disconnect_ms)
+		rcm_connect_start_timer(priv, transport->disconnect_ms(priv));
+}
+
 /**
  * rcm_id_disconnect - end a connection, or answer the peer who ends it
  * @priv: identifier that connected or was connected to, with its mutex held
+ *
+ * When the device fails to ask the peer the connection is over nevertheless.
  *
  * Return: 0; -EINVAL when there never was a connection; -ENODEV when the
  * device is gone.
@@ -416,11 +429,9 @@ int rcm_id_disconnect(struct rcm_id *priv)
 		return 0;
 	rcm_qp_to_error(priv);
 	ret = priv->device->transport->disconnect(priv);
-	if (priv->state == RCM_STATE_CLOSING &&
-	    priv->device->transport->disconnect_ms)
-		rcm_connect_start_timer(
-			priv, priv->device->transport->disconnect_ms(priv));
-	return ret;
+	if (priv->state == RCM_STATE_CLOSING)
+		rcm_disconnect_start_timer(priv, ret);
+	return 0;
 }
 
 /**

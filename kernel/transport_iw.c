@@ -321,7 +321,7 @@ static int rcm_iw_listen(struct rcm_listener *listen, u16 ps, u16 port)
 	if (owner->id.qp_type != IB_QPT_RC)
 		return owner->device ? -EOPNOTSUPP : 0;
 	if (!rcm_iw_can_hear(owner, listen->device->ib))
-		return 0;
+		return owner->device ? -ENODEV : 0;
 
 	cm = iw_create_cm_id(listen->device->ib, rcm_iw_req_handler, owner);
 	if (IS_ERR(cm))
@@ -420,9 +420,9 @@ static int rcm_iw_reject(struct rcm_id *priv, u8 reason, const void *data,
  */
 static int rcm_iw_disconnect(struct rcm_id *priv)
 {
-	if (priv->state == RCM_STATE_CLOSING)
-		iw_cm_disconnect(priv->cm, 0);
-	return 0;
+	return priv->state == RCM_STATE_CLOSING ?
+		       iw_cm_disconnect(priv->cm, 0) :
+		       0;
 }
 
 static int rcm_iw_init_qp_attr(struct rcm_id *priv, struct ib_qp_attr *attr,

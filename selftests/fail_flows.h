@@ -11,11 +11,10 @@
 #ifndef FAIL_FLOWS_H
 #define FAIL_FLOWS_H
 
-#include <infiniband/verbs.h>
 #include <net/if_arp.h>
 #include <sys/socket.h>
 
-#include "rcm_test.h"
+#include "siw.h"
 
 #include "kselftest.h"
 
@@ -123,6 +122,9 @@ static bool status_fits(const struct rcm_event *event)
 
 	if (!ends_it(event->out_event))
 		return !status;
+	/* What iw_cm says of any refusal. */
+	if (event->out_event == EV_REJECTED && status == -ECONNRESET)
+		return true;
 	return status >= 0 || status == -ETIMEDOUT || way.explains(status);
 }
 
@@ -360,7 +362,7 @@ static void flow_listen(struct world *w)
 static int be_quick(int fd, __u32 handle)
 {
 	return set_own_option(fd, handle, RCM_OPTION_CONNECT_TIMEOUT, 1500) ?:
-	       set_own_option(fd, handle, RCM_OPTION_CONNECT_TRIES, 3);
+		       set_own_option(fd, handle, RCM_OPTION_CONNECT_TRIES, 3);
 }
 
 /* File 0's identifier, up to its request; 0 when the flow is over. */
@@ -396,10 +398,8 @@ static void request(struct world *w, int ps, const char *host, int *client,
  * An accept that fails has rejected the request. Of a datagram identifier
  * nothing was sent, so the peer's time-out ends it.
  */
-static bool accepted(struct world *w, int server)
+static bool accept_done(struct world *w, int ret)
 {
-	int ret = accept_data(w->fd[1], server, "welcome", 7);
-
 	if (!ret)
 		return true;
 	w->told++;
@@ -408,6 +408,11 @@ static bool accepted(struct world *w, int server)
 	else if (wait_event(w, 0, EV_REJECTED))
 		w->ended = "REJECTED";
 	return false;
+}
+
+static bool accepted(struct world *w, int server)
+{
+	return accept_done(w, accept_data(w->fd[1], server, "welcome", 7));
 }
 
 static void connection(struct world *w, const char *host, bool by_data)
@@ -775,6 +780,57 @@ static void flow_device(struct world *w)
 	TRY(destroy(w->fd[1], all));
 }
 
+/* From a request to its listener, both resolved already; 0: the flow is over. */
+static void iw_request(struct world *w, int *client, int *server)
+{
+	int handle = TRY(resolve_flags(w->fd[0], 0, NULL, SIW_IP4, PORT, 1000,
+				       RCM_CREATE | RCM_RESOLVE_BOTH));
+
+	EVENT(0, EV_ADDR_RESOLVED);
+	EVENT(0, EV_ROUTE_RESOLVED);
+	TRY(qp_attr(w->fd[0], handle, IBV_QPS_INIT));
+	TRY(iw_connect(w->fd[0], handle, "hello", 5));
+	EVENT(1, EV_CONNECT_REQUEST);
+	*client = handle;
+	*server = w->event.out_new_handle;
+}
+
+static void iw_connection(struct world *w)
+{
+	int client = 0, server = 0;
+
+	iw_request(w, &client, &server);
+	if (!server)
+		return;
+	TRY(qp_attr(w->fd[1], server, IBV_QPS_RTS));
+	if (!accept_done(w, iw_accept(w->fd[1], server, "welcome", 7)))
+		return;
+	EVENT(1, EV_ESTABLISHED);
+	EVENT(0, EV_ESTABLISHED);
+	TRY(disconnect(w->fd[0], client));
+	EVENT(1, EV_DISCONNECTED);
+	EVENT(0, EV_DISCONNECTED);
+	TRY(disconnect(w->fd[1], server));
+	TRY(destroy(w->fd[0], client));
+	TRY(destroy(w->fd[1], server));
+}
+
+/* iWARP: one request is refused, the next one accepted. */
+static void flow_iwarp(struct world *w)
+{
+	int listener = TRY(create_tcp(w->fd[1]));
+	int client = 0, server = 0;
+
+	destroy_qps();
+	TRY(bind_text(w->fd[1], listener, SIW_IP4, PORT));
+	TRY(listen_on(w->fd[1], listener, 4));
+	iw_request(w, &client, &server);
+	if (!server || !rejected(w, 1, server))
+		return;
+	EVENT(0, EV_REJECTED);
+	iw_connection(w);
+}
+
 static const struct flow flows[] = {
 	{ "open", flow_open, ALWAYS },
 	{ "create", flow_create, ALWAYS },
@@ -801,6 +857,7 @@ static const struct flow flows[] = {
 	{ "option", flow_option, ALWAYS },
 	{ "write-event", flow_write_event, ALWAYS },
 	{ "device", flow_device, NEVER },
+	{ "iwarp", flow_iwarp, ALWAYS },
 };
 
 /* --- walking */
@@ -913,10 +970,23 @@ static int plan_all(int argc, char **argv)
 	return plan;
 }
 
+static bool siw_there;
+
+static void walk_or_skip(const struct flow *flow)
+{
+	if (flow->run == flow_iwarp && !siw_there)
+		ksft_test_result_skip("%s: kernel without siw\n", flow->name);
+	else
+		ksft_test_result(walk(flow), "%s\n", flow->name);
+}
+
 static void walk_all(int argc, char **argv)
 {
 	unsigned int i;
 
+	siw_there = !sh("modprobe -q siw");
+	if (siw_there && (add_siw() || open_verbs()))
+		ksft_exit_fail_msg("no iWARP device\n");
 	if (add_link("fw0", "10.9.9.1/24"))
 		ksft_exit_fail_msg("no RDMA device\n");
 	sh("ip address add fd09::1/64 dev fw0 nodad");
@@ -924,12 +994,15 @@ static void walk_all(int argc, char **argv)
 		ksft_exit_fail_msg("no IPv6\n");
 	for (i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
 		if (wanted(&flows[i], argc, argv))
-			ksft_test_result(walk(&flows[i]), "%s\n",
-					 flows[i].name);
+			walk_or_skip(&flows[i]);
 		else
 			ksft_print_msg("%s: not asked for\n", flows[i].name);
 	}
 	del_link("fw0");
+	if (!siw_there)
+		return;
+	close_verbs();
+	del_siw();
 }
 
 /*

@@ -115,7 +115,9 @@ static const char *const by_call[] = {
 	"ib_send_cm_rep",      "ib_send_cm_rtu",
 	"ib_send_cm_rej",      "ib_send_cm_sidr_req",
 	"ib_send_cm_sidr_rep", "ib_init_ah_from_mcmember",
-	"ipv6_dev_mc_inc",
+	"ipv6_dev_mc_inc",     "iw_create_cm_id",
+	"iw_cm_listen",	       "iw_cm_connect",
+	"iw_cm_accept",	       "iw_cm_reject",
 };
 
 /* What may go unnoticed, in any flow or in one, and why that does no harm. */
@@ -125,6 +127,8 @@ static const struct {
 	const char *why;
 } unnoticed[] = {
 	{ "ib_cm_init_qp_attr", NULL,
+	  "attributes that an event lacks are asked for" },
+	{ "iw_cm_init_qp_attr", NULL,
 	  "attributes that an event lacks are asked for" },
 	{ "ib_find_cached_pkey", NULL,
 	  "attributes that an event lacks are asked for" },
@@ -152,6 +156,9 @@ static const struct {
 	{ "ib_modify_qp rcm_qp_to_error", "consumer",
 	  "it is destroyed in the end" },
 	{ "ib_cm_insert_listen", "device", "the kernel's log says so" },
+	{ "rdma_get_gid_attr", "iwarp", "the first port stands in" },
+	{ "dev_get_by_index_rcu", "iwarp", "the first port stands in" },
+	{ "__ip_dev_find", "iwarp", "the first port stands in" },
 	{ "ib_create_cm_id", "paced", "sent later, so that an event says it" },
 	{ "ib_send_cm_req", "paced", "sent later, so that an event says it" },
 };
@@ -373,29 +380,11 @@ static bool walk_consumer(const char *rcm)
 
 /* --- none is left out */
 
-/* No flow gets to these, and no other, on this rig. */
-static const struct {
-	const char *function;
-	const char *why;
-} uncalled[] = {
-	{ "iw_create_cm_id", "no iWARP device" },
-	{ "iw_cm_listen", "no iWARP device" },
-	{ "iw_cm_connect", "no iWARP device" },
-	{ "iw_cm_accept", "no iWARP device" },
-	{ "iw_cm_reject", "no iWARP device" },
-	{ "iw_cm_disconnect", "no iWARP device" },
-	{ "iw_cm_init_qp_attr", "no iWARP device" },
-};
-
+/* No flow gets to these, and no other, where there is no iWARP device. */
 static const char *why_uncalled(const char *function)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(uncalled) / sizeof(uncalled[0]); i++) {
-		if (!strcmp(function, uncalled[i].function))
-			return uncalled[i].why;
-	}
-	return NULL;
+	return strncmp(function, "iw_", 3) || siw_there ? NULL :
+							  "kernel without siw";
 }
 
 /* rcm.ko is not linked with these. */

@@ -7,111 +7,20 @@
  * RoCE the queue pairs have to exist, since iw_cm moves them itself.  Debian's
  * kernel has no siw.
  */
-#include <infiniband/verbs.h>
-
-#include "rcm_test.h"
+#include "siw.h"
 
 #include "kselftest_harness.h"
 
-#define LINK "iw0"
-#define DEV  "siw0"
-#define LIP4 "10.82.0.1"
-#define LIP6 "fd82::1"
 #define DEAD "10.82.0.9" /* the interface has no ARP: known, and silent */
 #define PORT 7471
 #define WAIT 8000
 /* siw's own time-out for the peer's answer, or a bit more on a slow machine. */
 #define SIW_WAIT 40000
 
-static void del_siw(void)
-{
-	sh("{ rdma link del " DEV "; ip link del " LINK "; } 2>/dev/null");
-}
-
 /* Each test is a process of its own, which ends without this. */
 __attribute__((destructor)) static void after_the_last_test(void)
 {
 	del_siw();
-}
-
-static int add_siw(void)
-{
-	int ret;
-
-	if (if_nametoindex(LINK))
-		del_siw();
-	ret = sh(
-		"{ modprobe siw && echo driver siw >/etc/libibverbs.d/siw.driver && "
-		"ip link add " LINK " type dummy && "
-		"ip address add " LIP4 "/24 dev " LINK " && "
-		"ip address add " LIP6 "/64 dev " LINK " nodad && "
-		"ip link set " LINK " up && "
-		"rdma link add " DEV " type siw netdev " LINK "; } 2>&1");
-	return ret || !wait_for_address(LIP4) ? -ENODEV : 0;
-}
-
-/* --- queue pairs */
-
-static struct ibv_context *verbs;
-static struct ibv_pd *pd;
-static struct ibv_cq *cq;
-static struct ibv_qp *qps[64];
-static int nr_qps;
-
-static int open_verbs(void)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	int i;
-
-	for (i = 0; list && list[i]; i++) {
-		if (!strcmp(ibv_get_device_name(list[i]), DEV))
-			verbs = ibv_open_device(list[i]);
-	}
-	if (list)
-		ibv_free_device_list(list);
-	pd = verbs ? ibv_alloc_pd(verbs) : NULL;
-	cq = pd ? ibv_create_cq(verbs, 64, NULL, NULL, 0) : NULL;
-	return cq ? 0 : -ENODEV;
-}
-
-static void close_verbs(void)
-{
-	while (nr_qps)
-		ibv_destroy_qp(qps[--nr_qps]);
-	if (cq)
-		ibv_destroy_cq(cq);
-	if (pd)
-		ibv_dealloc_pd(pd);
-	if (verbs)
-		ibv_close_device(verbs);
-	cq = NULL;
-	pd = NULL;
-	verbs = NULL;
-}
-
-/* The number of a new queue pair, 0 when there is none. */
-static __u32 new_qp(void)
-{
-	struct ibv_qp_init_attr attr = {
-		.send_cq = cq,
-		.recv_cq = cq,
-		.cap = { 2, 2, 1, 1, 0 },
-		.qp_type = IBV_QPT_RC,
-	};
-	struct ibv_qp *qp = ibv_create_qp(pd, &attr);
-
-	if (!qp)
-		return 0;
-	qps[nr_qps++] = qp;
-	return qp->qp_num;
-}
-
-static struct rcm_conn_param iw_param(const void *data, int len)
-{
-	struct rcm_conn_param conn = conn_param(data, len);
-
-	conn.qp_num = new_qp();
-	return conn;
 }
 
 /* siw sends its own four bytes with them, and counts in eight bits. */
@@ -120,13 +29,14 @@ static struct rcm_conn_param iw_param(const void *data, int len)
 #define TOLD(len, max) (len)
 /* iw_cm is not told before it asks. */
 #define PEER_GONE (-ECONNRESET)
-#define ADDR4	  LIP4
-#define ADDR6	  LIP6
+#define ADDR4	  SIW_IP4
+#define ADDR6	  SIW_IP6
 
 /* Slow, so the device stays for the next test. */
 static int bring_up(void)
 {
-	int ret = access("/sys/class/infiniband/" DEV, F_OK) ? add_siw() : 0;
+	int ret = access("/sys/class/infiniband/" SIW_DEV, F_OK) ? add_siw() :
+								   0;
 
 	return ret ?: open_verbs();
 }
@@ -139,16 +49,12 @@ static int take_down(void)
 
 static int ask(int fd, int handle, const void *data, int len)
 {
-	struct rcm_conn_param conn = iw_param(data, len);
-
-	return connect_with(fd, handle, &conn);
+	return iw_connect(fd, handle, data, len);
 }
 
 static int answer(int fd, int handle, const void *data, int len)
 {
-	struct rcm_conn_param conn = iw_param(data, len);
-
-	return accept_with(fd, handle, 0, &conn);
+	return iw_accept(fd, handle, data, len);
 }
 
 static int join(int fd, int client_fd, int client, struct rcm_event *event)
@@ -185,7 +91,7 @@ TEST_F(connect, from_request_to_the_end)
 	EXPECT_EQ(PORT, port_of(&self->event.out_endpoint.src));
 	EXPECT_EQ(src_port(self->client_fd, self->client),
 		  port_of(&self->event.out_endpoint.dst));
-	EXPECT_EQ(if_nametoindex(LINK), self->event.out_endpoint.ifindex);
+	EXPECT_EQ(if_nametoindex(SIW_LINK), self->event.out_endpoint.ifindex);
 	EXPECT_EQ(1, self->event.out_endpoint.port_num);
 	EXPECT_EQ(RCM_STATE_REQ_RCVD, self->event.out_endpoint.state);
 
@@ -232,9 +138,9 @@ FIXTURE_SETUP(iw)
 	ASSERT_LE(0, self->fd);
 	self->client_fd = open_rcm(0);
 	ASSERT_LE(0, self->client_fd);
-	self->listener = listener(self->fd, LIP4, PORT, 0);
+	self->listener = listener(self->fd, SIW_IP4, PORT, 0);
 	ASSERT_LT(0, self->listener);
-	self->client = ready_to_connect(self->client_fd, LIP4, PORT);
+	self->client = ready_to_connect(self->client_fd, SIW_IP4, PORT);
 	ASSERT_LT(0, self->client);
 }
 
@@ -293,7 +199,7 @@ TEST_F(iw, reject_brings_private_data)
 
 TEST_F(iw, nobody_listens_is_ECONNREFUSED_and_may_be_tried_again)
 {
-	int other = ready_to_connect(self->client_fd, LIP4, PORT + 1);
+	int other = ready_to_connect(self->client_fd, SIW_IP4, PORT + 1);
 
 	ASSERT_LT(0, other);
 	EXPECT_EQ(-ECONNREFUSED, ask(self->client_fd, other, NULL, 0));
@@ -303,7 +209,7 @@ TEST_F(iw, nobody_listens_is_ECONNREFUSED_and_may_be_tried_again)
 	EXPECT_EQ(-ECONNREFUSED, self->query.out_reason.error);
 	EXPECT_EQ(-ETIME, next_event(self->client_fd, NULL, 0));
 
-	ASSERT_LT(0, listener(self->fd, LIP4, PORT + 1, 0));
+	ASSERT_LT(0, listener(self->fd, SIW_IP4, PORT + 1, 0));
 	EXPECT_EQ(0, ask(self->client_fd, other, NULL, 0));
 	EXPECT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, NULL, WAIT));
 }
@@ -344,9 +250,9 @@ TEST_F(iw, attributes_of_a_queue_pair)
 
 TEST_F(iw, a_full_backlog_rejects)
 {
-	int small = listener(self->fd, LIP4, PORT + 1, 1);
-	int first = ready_to_connect(self->client_fd, LIP4, PORT + 1);
-	int second = ready_to_connect(self->client_fd, LIP4, PORT + 1);
+	int small = listener(self->fd, SIW_IP4, PORT + 1, 1);
+	int first = ready_to_connect(self->client_fd, SIW_IP4, PORT + 1);
+	int second = ready_to_connect(self->client_fd, SIW_IP4, PORT + 1);
 
 	ASSERT_LT(0, small);
 	ASSERT_EQ(0, ask(self->client_fd, first, NULL, 0));
@@ -432,9 +338,9 @@ TEST_F(iw, C45_a_connect_to_a_dead_host_can_be_interrupted)
 /* A peer that closes instead of answering. */
 TEST_F(iw, a_peer_that_hangs_up_is_REJECTED)
 {
-	addr_t any = addr(LIP4, PORT + 2);
+	addr_t any = addr(SIW_IP4, PORT + 2);
 	int sock = socket(AF_INET, SOCK_STREAM, 0);
-	int other = ready_to_connect(self->client_fd, LIP4, PORT + 2);
+	int other = ready_to_connect(self->client_fd, SIW_IP4, PORT + 2);
 	int peer;
 
 	ASSERT_EQ(0, bind(sock, (struct sockaddr *)&any,
@@ -452,23 +358,23 @@ TEST_F(iw, a_peer_that_hangs_up_is_REJECTED)
 
 TEST_F(iw, C10_a_TCP_socket_on_the_port_is_EADDRINUSE)
 {
-	addr_t taken = addr(LIP4, PORT + 3);
+	addr_t taken = addr(SIW_IP4, PORT + 3);
 	int sock = socket(AF_INET, SOCK_STREAM, 0);
 	int handle;
 
 	ASSERT_EQ(0, bind(sock, (struct sockaddr *)&taken,
 			  sizeof(struct sockaddr_in)));
 	ASSERT_EQ(0, listen(sock, 1));
-	EXPECT_EQ(-EADDRINUSE, listener(self->fd, LIP4, PORT + 3, 0));
+	EXPECT_EQ(-EADDRINUSE, listener(self->fd, SIW_IP4, PORT + 3, 0));
 	close(sock);
-	handle = listener(self->fd, LIP4, PORT + 4, 0);
+	handle = listener(self->fd, SIW_IP4, PORT + 4, 0);
 	EXPECT_LT(0, handle);
 }
 
 /* The rig's Soft-RoCE device is there, too. */
 TEST_F(iw, C21_a_wildcard_listener_is_undone_when_a_device_fails)
 {
-	addr_t taken = addr(LIP4, PORT + 8);
+	addr_t taken = addr(SIW_IP4, PORT + 8);
 	int sock = socket(AF_INET, SOCK_STREAM, 0);
 	int any = create_tcp(self->fd);
 	struct rcm_event event;
@@ -501,7 +407,7 @@ TEST_F(iw, C21_a_wildcard_listener_is_undone_when_a_device_fails)
 TEST_F(iw, a_loopback_listener_hears_nothing_from_elsewhere)
 {
 	int local = listener(self->fd, "127.0.0.1", PORT + 5, 0);
-	int other = ready_to_connect(self->client_fd, LIP4, PORT + 5);
+	int other = ready_to_connect(self->client_fd, SIW_IP4, PORT + 5);
 
 	ASSERT_LT(0, local);
 	ASSERT_LT(0, other);
@@ -519,7 +425,7 @@ TEST_F(iw, datagrams_and_multicast_are_refused)
 	int any = create(self->fd, 0, PS_UDP);
 	struct rcm_conn_param conn = iw_param(NULL, 0);
 
-	ASSERT_EQ(0, bind_text(self->fd, bound, LIP4, PORT));
+	ASSERT_EQ(0, bind_text(self->fd, bound, SIW_IP4, PORT));
 	EXPECT_EQ(-EOPNOTSUPP, listen_on(self->fd, bound, 0));
 	EXPECT_EQ(RCM_STATE_BOUND, state_of(self->fd, bound));
 	join.handle = bound;
@@ -528,8 +434,8 @@ TEST_F(iw, datagrams_and_multicast_are_refused)
 	ASSERT_EQ(0, bind_text(self->fd, any, "0.0.0.0", PORT + 6));
 	EXPECT_EQ(0, listen_on(self->fd, any, 0));
 
-	ASSERT_EQ(0, resolve_flags(self->fd, bound, NULL, LIP4, PORT + 6, 1000,
-				   RCM_RESOLVE_BOTH));
+	ASSERT_EQ(0, resolve_flags(self->fd, bound, NULL, SIW_IP4, PORT + 6,
+				   1000, RCM_RESOLVE_BOTH));
 	ASSERT_EQ(EV_ADDR_RESOLVED, next_event(self->fd, NULL, WAIT));
 	ASSERT_EQ(EV_ROUTE_RESOLVED, next_event(self->fd, NULL, WAIT));
 	EXPECT_EQ(-EINVAL, connect_with(self->fd, bound, &conn));
@@ -539,7 +445,7 @@ TEST_F(iw, datagrams_and_multicast_are_refused)
 TEST_F_TIMEOUT(iw, a_removed_device_is_let_go_in_any_state, 100)
 {
 	int idle = create_tcp(self->client_fd);
-	int waiting = ready_to_connect(self->client_fd, LIP4, PORT);
+	int waiting = ready_to_connect(self->client_fd, SIW_IP4, PORT);
 	int seen = 0, type;
 	FILE *removal;
 
@@ -548,7 +454,7 @@ TEST_F_TIMEOUT(iw, a_removed_device_is_let_go_in_any_state, 100)
 	ASSERT_EQ(0, ask(self->client_fd, waiting, NULL, 0));
 	ASSERT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, NULL, WAIT));
 
-	removal = popen("timeout 60 rdma link del " DEV, "r");
+	removal = popen("timeout 60 rdma link del " SIW_DEV, "r");
 	ASSERT_NE(NULL, removal);
 	while (seen < 2 &&
 	       (type = next_event(self->client_fd, NULL, SIW_WAIT)) >= 0)
@@ -570,13 +476,13 @@ TEST_F(iw, a_wildcard_listener_takes_a_device_that_comes_later)
 
 	ASSERT_LT(0, any);
 	close_verbs();
-	ASSERT_EQ(0, sh("rdma link del " DEV));
+	ASSERT_EQ(0, sh("rdma link del " SIW_DEV));
 	EXPECT_EQ(EV_DEVICE_REMOVAL, next_event(self->fd, NULL, WAIT));
 	EXPECT_EQ(EV_DEVICE_REMOVAL, next_event(self->client_fd, NULL, WAIT));
-	ASSERT_EQ(0, sh("rdma link add " DEV " type siw netdev " LINK));
-	ASSERT_TRUE(wait_for_address(LIP4));
+	ASSERT_EQ(0, sh("rdma link add " SIW_DEV " type siw netdev " SIW_LINK));
+	ASSERT_TRUE(wait_for_address(SIW_IP4));
 	ASSERT_EQ(0, open_verbs());
-	later = ready_to_connect(self->client_fd, LIP4, PORT + 7);
+	later = ready_to_connect(self->client_fd, SIW_IP4, PORT + 7);
 	ASSERT_LT(0, later);
 	ASSERT_EQ(0, ask(self->client_fd, later, NULL, 0));
 	ASSERT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, &self->event, WAIT));
