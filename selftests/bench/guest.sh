@@ -67,6 +67,29 @@ count_calls() {
 		END { printf "%s,calls,%.3f\n", l, calls / n }' "$RUN/trace"
 }
 
+# A storm with its client on the stack, and its server on the other one
+mixed() {
+	local stack=$1 n=$2 other=rcm pid finish rc
+	shift 2
+	[ "$stack" != rcm ] || other=intree
+	rm -f "$RUN/finish" "$RUN/server"
+	mkfifo "$RUN/finish"
+	(on $other timeout 900 "$bench" storm -S -l "$stack" -r "$round" -b $((base + n)) "$@" \
+		<"$RUN/finish" >"$RUN/server") &
+	pid=$!
+	exec {finish}>"$RUN/finish"
+	# It writes one byte when it listens
+	until_true 60 test -s "$RUN/server" &&
+		(on "$stack" timeout 900 "$bench" storm -C -l "$stack" -r "$round" -a $address \
+			-b "$base" "$@") >"$RUN/client"
+	rc=$?
+	exec {finish}>&-
+	[ $rc -eq 0 ] || pkill -KILL -P $pid
+	wait $pid || rc=1
+	tail -q -c +2 "$RUN/server" | cat "$RUN/client" - | sed 's/,storm /,mixed /'
+	return $rc
+}
+
 # Where the time goes: /mnt/profile.STACK
 profile() {
 	local stack=$1 lib=
@@ -92,6 +115,8 @@ one() {
 		floor "$stack" "$n" ;;
 	profile)
 		profile "$stack" "$@" ;;
+	mixed)
+		mixed "$stack" "${n:-64}" "$@" ;;
 	calls)
 		count_calls "$stack" "$@" ;;
 	dead)
