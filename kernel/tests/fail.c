@@ -8,10 +8,14 @@
  *	nth	written n: the n-th call from now on fails, and none after it;
  *		0: none. Read: what failed, and where in rcm.ko it was called;
  *		nothing when none did. Closing the file is as writing 0
- *	calls	each function, whether this kernel has it, and how often rcm.ko
- *		called it; and those that are not made to fail, and why
+ *	calls	each function, whether this kernel has it, how often rcm.ko
+ *		called it, and how many calls, of others, were not seen; and
+ *		those that are not made to fail, and why
  *
  * rcm.ko is recognised when it is loaded, so this module has to be there first.
+ *
+ * What an interrupt calls while a probe runs is not seen: Soft-RoCE's sending, for
+ * one, uses some of the same functions. rcm.ko makes none of its calls there.
  *
  * Why a call can be replaced: at a function's entry, before its first
  * instruction, nothing of it has happened. Its caller's return address is on
@@ -87,6 +91,9 @@ static int rcm_fail_pre(struct kprobe *kp, struct pt_regs *regs)
 
 	if (!rcm || !within_module(caller, rcm))
 		return 0;
+	WARN_ONCE(in_hardirq() || in_serving_softirq(),
+		  "rcm_fail: %s may be missed in an interrupt\n",
+		  kp->symbol_name);
 	atomic_inc(&call->calls);
 	if (atomic_dec_if_positive(&rcm_fail_left))
 		return 0;
