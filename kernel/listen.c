@@ -226,7 +226,8 @@ static int rcm_listen_bind_any(struct rcm_id *priv)
  * Context: process; sleeps.
  * Return: 0; -EINVAL in a state that does not allow it; -EADDRNOTAVAIL or
  * -EADDRINUSE when the port has another user, or another connection manager
- * listens there on the same device; -ENOMEM.
+ * listens there on the same device; -ENODEV when the address's device is iWARP
+ * and has no interface to hear requests by; -ENOMEM.
  */
 int rcm_listen_start(struct rcm_id *priv, int backlog)
 {
