@@ -17,7 +17,7 @@
 #include <dirent.h>
 #include <sys/syscall.h>
 
-#include "fail_flows.h"
+#include "fail_walk.h"
 
 #define RCM_FAIL "/sys/kernel/debug/rcm_fail/"
 #define IDLE_MS	 10000

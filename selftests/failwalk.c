@@ -13,7 +13,7 @@
  * Arguments: names of flows. Otherwise all; in make check not those that are
  * much like another and take their time.
  */
-#include "fail_flows.h"
+#include "fail_walk.h"
 
 #define FAILSLAB "/sys/kernel/debug/failslab/"
 

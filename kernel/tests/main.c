@@ -8,9 +8,9 @@
 #include "../compat.h"
 #include "tests.h"
 
-kunit_test_suites(&rcm_state_suite, &rcm_port_suite, &rcm_addr_suite,
-		  &rcm_wire_suite, &rcm_iw_suite, &rcm_uabi_suite,
-		  &rcm_pace_suite);
+kunit_test_suites(&rcm_state_suite, &rcm_port_suite, &rcm_port_model_suite,
+		  &rcm_addr_suite, &rcm_wire_suite, &rcm_iw_suite,
+		  &rcm_uabi_suite, &rcm_pace_suite);
 
 MODULE_DESCRIPTION("KUnit suites of rcm");
 MODULE_LICENSE("GPL");

@@ -6,6 +6,7 @@ struct kunit_suite;
 
 extern struct kunit_suite rcm_state_suite;
 extern struct kunit_suite rcm_port_suite;
+extern struct kunit_suite rcm_port_model_suite;
 extern struct kunit_suite rcm_addr_suite;
 extern struct kunit_suite rcm_wire_suite;
 extern struct kunit_suite rcm_iw_suite;
