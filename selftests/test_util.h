@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 /* Runs a shell command; its exit status, -1 when it had none. */
@@ -34,6 +35,20 @@ static inline void pattern(void *to, size_t len)
 
 	for (i = 0; i < len; i++)
 		byte[i] = 1 + i % 251;
+}
+
+#define PAGE 4096
+
+/* Two pages, of which the second cannot be accessed; or MAP_FAILED. */
+static inline void *page_with_nothing_after(void)
+{
+	unsigned char *map = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED || !mprotect(map + PAGE, PAGE, PROT_NONE))
+		return map;
+	munmap(map, 2 * PAGE);
+	return MAP_FAILED;
 }
 
 #endif /* TEST_UTIL_H */

@@ -21,7 +21,7 @@
 
 shopt -s extglob
 . "$(dirname "$0")/lib.sh"
-smoke='@(kunit|abi_ioctl|connect|resolve|lib_sync|interop_rping)'
+smoke='@(kunit|abi_ioctl|abi_file|connect|resolve|lib_sync|interop_rping)'
 results=$TOP/build/run
 mkdir -p "$results"
 exec {fd}>"$results/lock"
