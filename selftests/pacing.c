@@ -305,8 +305,8 @@ static int ask_for(int fd, __u32 ms)
 	int handle = ready_to_connect(fd, LIP, PORT);
 
 	return set_own_option(fd, handle, RCM_OPTION_CONNECT_TIMEOUT, ms) ?:
-	       connect_data(fd, handle, NULL, 0) ?:
-	       handle;
+		       connect_data(fd, handle, NULL, 0)		  ?:
+		       handle;
 }
 
 TEST_F(pacing, the_time_that_was_asked_for_counts_from_the_call)
