@@ -620,6 +620,7 @@ static void port_crowd(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0U, in_use(test));
 }
 
+/* clang-format off */
 static struct kunit_case port_model_cases[] = {
 	KUNIT_CASE(port_orders_of_two),
 	KUNIT_CASE(port_orders_of_three),
@@ -627,6 +628,7 @@ static struct kunit_case port_model_cases[] = {
 	KUNIT_CASE(port_crowd),
 	{}
 };
+/* clang-format on */
 
 struct kunit_suite rcm_port_model_suite = {
 	.name = "rcm-port-model",
