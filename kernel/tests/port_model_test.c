@@ -628,6 +628,7 @@ static struct kunit_case port_model_cases[] = {
 	KUNIT_CASE(port_crowd),
 	{}
 };
+
 /* clang-format on */
 
 struct kunit_suite rcm_port_model_suite = {
