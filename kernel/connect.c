@@ -157,7 +157,7 @@ int rcm_peer_alloc(struct rcm_id *priv)
 
 	if (priv->peer)
 		return 0;
-	peer = kzalloc(sizeof(*peer), GFP_KERNEL_ACCOUNT);
+	peer = kzalloc(sizeof(*peer), rcm_gfp(priv->inline_events));
 	if (!peer)
 		return -ENOMEM;
 	peer->priv = priv;

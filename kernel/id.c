@@ -53,7 +53,7 @@ struct rcm_id *rcm_id_create(struct net *net, rdma_cm_event_handler handler,
 	struct rcm_table_bucket *bucket;
 	struct rcm_id *priv;
 
-	priv = kmem_cache_zalloc(rcm_id_cache, GFP_KERNEL_ACCOUNT);
+	priv = kmem_cache_zalloc(rcm_id_cache, rcm_gfp(inline_events));
 	if (!priv)
 		return ERR_PTR(-ENOMEM);
 

@@ -298,6 +298,18 @@ struct rcm_transport {
 	void (*destroy)(void *cm);
 };
 
+/*
+ * How to allocate for an identifier that a process has, or a kernel consumer. In
+ * a callback a process's control group pays for what others do: when it is full
+ * the request is forgotten, rather than one of its processes killed.
+ */
+static inline gfp_t rcm_gfp(bool process)
+{
+	if (process && current->flags & PF_KTHREAD)
+		return GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN;
+	return GFP_KERNEL_ACCOUNT;
+}
+
 static inline struct rcm_id *rcm_id_of(struct rdma_cm_id *id)
 {
 	return container_of(id, struct rcm_id, id);

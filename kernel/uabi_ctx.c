@@ -106,7 +106,7 @@ struct rcm_uctx *rcm_uctx_alloc(struct rcm_file *file, u64 uid)
 	if (!rcm_file_charge(file, NULL))
 		return ERR_PTR(-EMFILE);
 
-	ctx = kmem_cache_zalloc(rcm_uctx_cache, GFP_KERNEL_ACCOUNT);
+	ctx = kmem_cache_zalloc(rcm_uctx_cache, rcm_gfp(true));
 	if (!ctx) {
 		rcm_file_add(file, -1);
 		return ERR_PTR(-ENOMEM);

@@ -53,7 +53,7 @@ static struct rcm_uevent_full *rcm_uevent_alloc(bool zeroed)
 	struct rcm_uevent_full *full;
 
 	full = kmem_cache_alloc(rcm_uevent_cache,
-				GFP_KERNEL_ACCOUNT | (zeroed ? __GFP_ZERO : 0));
+				rcm_gfp(true) | (zeroed ? __GFP_ZERO : 0));
 	if (full)
 		full->head.child = NULL;
 	return full;

@@ -2,10 +2,11 @@
 /*
  * rigs: vm vmdebug
  * suites: check debug
- * timeout: 120 600
+ * timeout: 200 600
  *
  * Who pays for memory: a listener's control group for the requests that wait
- * for it, though they come in by a kernel thread.
+ * for it, though they come in by a kernel thread. None of its processes is
+ * killed for them.
  */
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -16,26 +17,54 @@
 
 #define PORT	 7471
 #define REQUESTS 200
+#define MANY	 800
 #define ROOT	 "/tmp/cgroup"
 #define GROUP	 ROOT "/listens"
 /* The least that one takes: its identifier alone has more than that. */
 #define EACH 1000
+/* Not enough for MANY. */
+#define ROOM 1000000
 
-/* Bytes of slab that the group pays for; negative errno. */
-static long slab(void)
+/* A figure of the group, in a file of "NAME FIGURE"; negative errno. */
+static long figure(const char *path, const char *name)
 {
-	FILE *file = fopen(GROUP "/memory.stat", "r");
-	long bytes = -ENOENT;
-	char line[256];
+	FILE *file = fopen(path, "r");
+	char line[256], word[200];
+	long value = -ENOENT;
 
 	if (!file)
 		return -errno;
 	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "slab %ld", &bytes) == 1)
+		if (sscanf(line, "%199s %ld", word, &value) == 2 &&
+		    !strcmp(word, name))
 			break;
+		value = -ENOENT;
 	}
 	fclose(file);
-	return bytes;
+	return value;
+}
+
+/* Bytes of slab that the group pays for. */
+static long slab(void)
+{
+	return figure(GROUP "/memory.stat", "slab");
+}
+
+/* What it uses, and @room more. */
+static int limit_memory(long room)
+{
+	FILE *file = fopen(GROUP "/memory.current", "r");
+	long used = -1;
+	char text[24];
+
+	if (file && fscanf(file, "%ld", &used) != 1)
+		used = -1;
+	if (file)
+		fclose(file);
+	if (used < 0)
+		return -ENODATA;
+	snprintf(text, sizeof(text), "%ld", used + room);
+	return write_file(GROUP "/memory.max", text);
 }
 
 /* The kernel adds it up every other second. */
@@ -74,7 +103,7 @@ static void listen_in_group(int told)
 	if (write_file(GROUP "/cgroup.procs", "0"))
 		_exit(1);
 	fd = open_rcm(0);
-	if (listener(fd, IP4, PORT, REQUESTS) < 0)
+	if (listener(fd, IP4, PORT, 0) < 0)
 		_exit(2);
 	if (write(told, "x", 1) != 1)
 		_exit(3);
@@ -117,23 +146,38 @@ FIXTURE_TEARDOWN(memcg)
 	EXPECT_EQ(0, umount(ROOT));
 }
 
+/* Connects so often; whether each call did what it has to. */
+static bool ask(int fd, int count)
+{
+	int i, client;
+
+	for (i = 0; i < count; i++) {
+		client = ready_to_connect(fd, IP4, PORT);
+		if (client < 0 || connect_data(fd, client, NULL, 0))
+			return false;
+	}
+	return true;
+}
+
+/* Clients, listener, and as many requests as clients, or less; how many. */
+static int wait_for_ids(int count, int timeout_ms)
+{
+	long long end = now_ms() + timeout_ms;
+
+	while (live_ids() < count && now_ms() < end)
+		sleep_ms(100);
+	return live_ids();
+}
+
 TEST_F_TIMEOUT(memcg, a_listener_pays_for_requests_that_wait, 100)
 {
-	long long end = now_ms() + 40000;
 	long before, after, most;
-	int i, client;
 
 	sleep_ms(3000);
 	before = slab();
 	ASSERT_LE(0, before);
-	for (i = 0; i < REQUESTS; i++) {
-		client = ready_to_connect(self->fd, IP4, PORT);
-		ASSERT_LT(0, client);
-		ASSERT_EQ(0, connect_data(self->fd, client, NULL, 0));
-	}
-	while (live_ids() < 1 + 2 * REQUESTS && now_ms() < end)
-		sleep_ms(100);
-	ASSERT_EQ(1 + 2 * REQUESTS, live_ids());
+	ASSERT_TRUE(ask(self->fd, REQUESTS));
+	ASSERT_EQ(1 + 2 * REQUESTS, wait_for_ids(1 + 2 * REQUESTS, 40000));
 
 	after = slab_at_least(before + REQUESTS * EACH);
 	printf("# %ld bytes of slab before, %ld with %d requests\n", before,
@@ -144,6 +188,25 @@ TEST_F_TIMEOUT(memcg, a_listener_pays_for_requests_that_wait, 100)
 	self->pid = 0;
 	most = before + REQUESTS * EACH / 10;
 	EXPECT_GE(most, slab_at_most(most));
+}
+
+TEST_F_TIMEOUT(memcg, a_full_group_forgets_requests_and_loses_nobody, 200)
+{
+	const int all = 1 + 2 * MANY;
+	int ids;
+
+	ASSERT_EQ(0, limit_memory(ROOM));
+	ASSERT_TRUE(ask(self->fd, MANY));
+	ids = wait_for_ids(all, 8000);
+	printf("# %d of %d requests\n", ids - 1 - MANY, MANY);
+	EXPECT_LT(1 + MANY, ids);
+	EXPECT_GT(all, ids);
+	EXPECT_EQ(0, figure(GROUP "/memory.events", "oom_kill"));
+	EXPECT_EQ(0, waitpid(self->pid, NULL, WNOHANG));
+
+	/* They come again. */
+	ASSERT_EQ(0, write_file(GROUP "/memory.max", "max"));
+	EXPECT_EQ(all, wait_for_ids(all, 60000));
 }
 
 TEST_HARNESS_MAIN
