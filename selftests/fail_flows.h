@@ -601,6 +601,20 @@ static void iw_request(struct world *w, int *client, int *server)
 	*server = w->event.out_new_handle;
 }
 
+/* Either side may be told first; one that could not ask, alone. */
+static void iw_disconnected(struct world *w)
+{
+	long long end = now_ms() + WAIT;
+
+	while (!w->queued[0] || (!w->queued[1] && !w->queue[0][0].out_status)) {
+		if (w->wrong[0] || now_ms() > end)
+			break;
+		collect(w, 100);
+	}
+	EVENT(1, EV_DISCONNECTED);
+	EVENT(0, EV_DISCONNECTED);
+}
+
 static void iw_connection(struct world *w)
 {
 	int client = 0, server = 0;
@@ -614,8 +628,9 @@ static void iw_connection(struct world *w)
 	EVENT(1, EV_ESTABLISHED);
 	EVENT(0, EV_ESTABLISHED);
 	TRY(disconnect(w->fd[0], client));
-	EVENT(1, EV_DISCONNECTED);
-	EVENT(0, EV_DISCONNECTED);
+	iw_disconnected(w);
+	if (w->ended)
+		return;
 	TRY(disconnect(w->fd[1], server));
 	TRY(destroy(w->fd[0], client));
 	TRY(destroy(w->fd[1], server));

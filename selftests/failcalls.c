@@ -2,7 +2,7 @@
 /*
  * rigs: vm vmdebug
  * suites: check debug
- * timeout: 400 900
+ * timeout: 400 1800
  *
  * Whole flows, both sides, again and again with the n-th call failing that
  * rcm.ko makes into ib_core, ib_cm, iw_cm or the IP stack, in whichever thread:
@@ -157,6 +157,8 @@ static const struct {
 	  "it is destroyed in the end" },
 	{ "ib_cm_insert_listen", "device", "the kernel's log says so" },
 	{ "rdma_get_gid_attr", "iwarp", "the first port stands in" },
+	{ "rdma_dev_access_netns", "iwarp", "it is of another device" },
+	{ "rdma_find_gid_by_port", "iwarp", "it is of another device" },
 	{ "dev_get_by_index_rcu", "iwarp", "the first port stands in" },
 	{ "__ip_dev_find", "iwarp", "the first port stands in" },
 	{ "ib_create_cm_id", "paced", "sent later, so that an event says it" },
