@@ -100,7 +100,7 @@ FIXTURE_TEARDOWN(killed)
 	EXPECT_TRUE(nothing_left(5000));
 }
 
-TEST_F_TIMEOUT(killed, at_each_step_leaves_nothing, 100)
+TEST_F_TIMEOUT(killed, at_each_step_leaves_nothing, 300)
 {
 	int step, round, status;
 
@@ -129,12 +129,12 @@ TEST_F_TIMEOUT(killed, at_each_step_leaves_nothing, 100)
 }
 
 /* Not at a step, but somewhere in it. */
-TEST_F_TIMEOUT(killed, at_any_moment_leaves_nothing, 60)
+TEST_F_TIMEOUT(killed, at_any_moment_leaves_nothing, 200)
 {
 	long long end = now_ms() + 5000;
 	int delay = 0, rounds = 0, status;
 
-	while (now_ms() < end) {
+	while (now_ms() < end || rounds < 20) {
 		pid_t child = fork();
 
 		ASSERT_LE(0, child);
@@ -147,10 +147,9 @@ TEST_F_TIMEOUT(killed, at_any_moment_leaves_nothing, 60)
 		ASSERT_TRUE(nothing_left(5000));
 		rounds++;
 	}
-	EXPECT_LT(20, rounds);
 }
 
-TEST_F(killed, closing_with_everything_open_leaves_nothing)
+TEST_F_TIMEOUT(killed, closing_with_everything_open_leaves_nothing, 200)
 {
 	int step;
 
