@@ -2,7 +2,7 @@
 /*
  * rigs: vm vmdebug
  * suites: check debug
- * timeout: 200 600
+ * timeout: 200 900
  *
  * Who pays for memory: a listener's control group for the requests that wait
  * for it, though they come in by a kernel thread. None of its processes is
@@ -17,13 +17,13 @@
 
 #define PORT	 7471
 #define REQUESTS 200
-#define MANY	 800
+#define MANY	 400
 #define ROOT	 "/tmp/cgroup"
 #define GROUP	 ROOT "/listens"
 /* The least that one takes: its identifier alone has more than that. */
 #define EACH 1000
 /* Not enough for MANY. */
-#define ROOM 1000000
+#define ROOM 500000
 
 /* A figure of the group, in a file of "NAME FIGURE"; negative errno. */
 static long figure(const char *path, const char *name)
@@ -190,7 +190,7 @@ TEST_F_TIMEOUT(memcg, a_listener_pays_for_requests_that_wait, 100)
 	EXPECT_GE(most, slab_at_most(most));
 }
 
-TEST_F_TIMEOUT(memcg, a_full_group_forgets_requests_and_loses_nobody, 200)
+TEST_F_TIMEOUT(memcg, a_full_group_forgets_requests_and_loses_nobody, 400)
 {
 	const int all = 1 + 2 * MANY;
 	int ids;
