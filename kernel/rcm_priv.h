@@ -256,7 +256,8 @@ struct rcm_id {
  * @accept: accept the request of priv->cm
  * @establish: confirm the peer's acceptance; %NULL where it needs none
  * @reject: refuse
- * @disconnect: ask to disconnect, or answer the peer's request
+ * @disconnect: ask to disconnect, or answer the peer's request; an error when
+ *	nobody was asked
  * @disconnect_ms: after how long the peer certainly did not answer that,
  *	milliseconds; %NULL where the transport says so itself
  * @notify: tell of an event on the queue pair; %NULL where none is of interest
