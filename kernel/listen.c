@@ -15,6 +15,7 @@
  */
 #include <linux/jhash.h>
 #include <linux/random.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
@@ -339,8 +340,22 @@ void rcm_listen_device_removed(struct rcm_device *device)
 }
 
 /**
+ * rcm_listen_lock - lock a listener for a request that came in
+ * @listener: whom it is for
+ *
+ * From here on its memory cgroup pays for what the request needs.
+ *
+ * Return: who paid before, for rcm_listen_unlock().
+ */
+struct mem_cgroup *rcm_listen_lock(struct rcm_id *listener)
+{
+	rcm_id_lock_events(listener);
+	return set_active_memcg(listener->memcg);
+}
+
+/**
  * rcm_listen_unlock_mutex - let go of what a request's handler is called without
- * @listener: with both of its mutexes held
+ * @listener: after rcm_listen_lock()
  *
  * A kernel consumer's handler is called with its handler_mutex alone, which
  * keeps it from being destroyed meanwhile.
@@ -354,9 +369,11 @@ void rcm_listen_unlock_mutex(struct rcm_id *listener)
 /**
  * rcm_listen_unlock - let go of the rest
  * @listener: after rcm_listen_unlock_mutex()
+ * @memcg: what rcm_listen_lock() returned
  */
-void rcm_listen_unlock(struct rcm_id *listener)
+void rcm_listen_unlock(struct rcm_id *listener, struct mem_cgroup *memcg)
 {
+	set_active_memcg(memcg);
 	if (listener->inline_events)
 		mutex_unlock(&listener->mutex);
 	mutex_unlock(&listener->handler_mutex);

@@ -401,8 +401,9 @@ struct rcm_id *rcm_listen_find(struct net *net, enum rdma_ucm_port_space ps,
 			       const union rcm_addr *remote);
 void rcm_listen_device_added(struct rcm_device *device);
 void rcm_listen_device_removed(struct rcm_device *device);
+struct mem_cgroup *rcm_listen_lock(struct rcm_id *listener);
 void rcm_listen_unlock_mutex(struct rcm_id *listener);
-void rcm_listen_unlock(struct rcm_id *listener);
+void rcm_listen_unlock(struct rcm_id *listener, struct mem_cgroup *memcg);
 struct rcm_id *rcm_listen_child(struct rcm_id *listener,
 				struct rcm_device *device, u32 port_num,
 				const struct ib_gid_attr *sgid_attr,

@@ -5,7 +5,6 @@
  */
 #include <linux/log2.h>
 #include <linux/math64.h>
-#include <linux/sched/mm.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_cm.h>
 
@@ -340,14 +339,12 @@ static int rcm_ib_req_handler(struct ib_cm_id *cm, const struct ib_cm_event *ib)
 	if (!listener)
 		return -EINVAL;
 
-	rcm_id_lock_events(listener);
-	memcg = set_active_memcg(listener->memcg);
+	memcg = rcm_listen_lock(listener);
 	priv = rcm_ib_child(listener, &request);
 	rcm_listen_unlock_mutex(listener);
 	ret = IS_ERR(priv) ? PTR_ERR(priv) :
 			     rcm_ib_new_connection(priv, cm, ib);
-	set_active_memcg(memcg);
-	rcm_listen_unlock(listener);
+	rcm_listen_unlock(listener, memcg);
 	rcm_id_put(listener);
 	return ret;
 }

@@ -12,7 +12,6 @@
  */
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
-#include <linux/sched/mm.h>
 #include <rdma/ib_cache.h>
 #include <rdma/iw_cm.h>
 
@@ -265,14 +264,12 @@ static int rcm_iw_req_handler(struct iw_cm_id *cm, struct iw_cm_event *iw)
 	if (iw->event != IW_CM_EVENT_CONNECT_REQUEST)
 		return -EINVAL;
 
-	rcm_id_lock_events(listener);
-	memcg = set_active_memcg(listener->memcg);
+	memcg = rcm_listen_lock(listener);
 	priv = rcm_iw_child(listener, cm, iw);
 	rcm_listen_unlock_mutex(listener);
 	ret = IS_ERR(priv) ? PTR_ERR(priv) :
 			     rcm_iw_new_connection(priv, cm, iw);
-	set_active_memcg(memcg);
-	rcm_listen_unlock(listener);
+	rcm_listen_unlock(listener, memcg);
 	return ret;
 }
 
