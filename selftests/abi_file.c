@@ -666,42 +666,50 @@ TEST_F(file, C61_the_namespace_is_the_one_it_was_opened_in)
 }
 
 /* Through a socket, as a program would (SCM_RIGHTS). */
+/* A message of one byte that a file goes along with. */
+struct file_message {
+	struct msghdr msg;
+	struct iovec iov;
+	char control[CMSG_SPACE(sizeof(int))];
+	char byte;
+};
+
+static struct msghdr *file_message(struct file_message *file)
+{
+	*file = (struct file_message){
+		.iov = { .iov_base = &file->byte, .iov_len = 1 },
+		.msg = {
+			.msg_iov = &file->iov,
+			.msg_iovlen = 1,
+			.msg_control = file->control,
+			.msg_controllen = sizeof(file->control),
+		},
+	};
+	return &file->msg;
+}
+
 static int send_fd(int via, int fd)
 {
-	char control[CMSG_SPACE(sizeof(fd))] = {};
-	char byte = 0;
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+	struct file_message file;
+	struct msghdr *msg = file_message(&file);
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);
 
 	cmsg->cmsg_level = SOL_SOCKET;
 	cmsg->cmsg_type = SCM_RIGHTS;
 	cmsg->cmsg_len = CMSG_LEN(sizeof(fd));
 	memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
-	return sendmsg(via, &msg, 0) == 1 ? 0 : -errno;
+	return sendmsg(via, msg, 0) == 1 ? 0 : -errno;
 }
 
 static int receive_fd(int via)
 {
-	char control[CMSG_SPACE(sizeof(int))] = {};
-	char byte;
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
+	struct file_message file;
+	struct msghdr *msg = file_message(&file);
 	int fd;
 
-	if (recvmsg(via, &msg, 0) != 1 || !CMSG_FIRSTHDR(&msg))
+	if (recvmsg(via, msg, 0) != 1 || !CMSG_FIRSTHDR(msg))
 		return -EPROTO;
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(msg)), sizeof(fd));
 	return fd;
 }
 

@@ -95,7 +95,6 @@ static bool walk(const struct flow *flow)
 
 static bool wanted(const struct flow *flow, int argc, char **argv)
 {
-	const char *suite = getenv("SUITE") ?: "check";
 	int i;
 
 	for (i = 1; i < argc; i++) {
@@ -104,7 +103,7 @@ static bool wanted(const struct flow *flow, int argc, char **argv)
 	}
 	if (argc > 1)
 		return false;
-	if (!strcmp(suite, "debug"))
+	if (suite_is_debug())
 		return way.quick || flow->share != ONLY_QUICK;
 	return flow->share <= (way.quick ? ONLY_QUICK : ALWAYS);
 }

@@ -453,7 +453,7 @@ static bool all_called(const char *rcm)
  */
 static bool own_device(int argc)
 {
-	return argc > 1 || !strcmp(getenv("SUITE") ?: "check", "debug");
+	return argc > 1 || suite_is_debug();
 }
 
 int main(int argc, char **argv)

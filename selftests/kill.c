@@ -6,8 +6,6 @@
  * Processes that die, or close their file, at each step of a connection's
  * set-up and leave nothing behind.
  */
-#include <sys/mman.h>
-
 #include "rcm_test.h"
 
 #include "kselftest_harness.h"
@@ -90,9 +88,8 @@ FIXTURE(killed)
 
 FIXTURE_SETUP(killed)
 {
-	self->shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, self->shared);
+	self->shared = shared_memory(sizeof(*self->shared));
+	ASSERT_NE(NULL, self->shared);
 }
 
 FIXTURE_TEARDOWN(killed)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What the race_* programs share: how long they may take, chance that can be
- * repeated, memory that processes share, and storms of connections.
+ * repeated, counters of many processes, and storms of connections.
  */
 #ifndef RACE_TEST_H
 #define RACE_TEST_H
@@ -9,16 +9,13 @@
 #include <glob.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/mman.h>
 
 #include "rcm_test.h"
 
 /* In make check a test takes its share, in make check-debug all the time. */
 static inline int share(int check, int debug)
 {
-	const char *suite = getenv("SUITE");
-
-	return suite && !strcmp(suite, "debug") ? debug : check;
+	return suite_is_debug() ? debug : check;
 }
 
 /* For loops: until the time is over, and @least rounds on a busy machine. */
@@ -64,15 +61,7 @@ static inline void short_while(unsigned int *dice)
 		spin--;
 }
 
-/* --- memory that processes share */
-
-static inline void *shared_memory(size_t size)
-{
-	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	return map == MAP_FAILED ? NULL : map;
-}
+/* --- counters in memory that processes share */
 
 #define COUNT(counter)	 __atomic_fetch_add(&(counter), 1, __ATOMIC_RELAXED)
 #define COUNTED(counter) __atomic_load_n(&(counter), __ATOMIC_RELAXED)

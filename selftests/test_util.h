@@ -6,10 +6,20 @@
 #define TEST_UTIL_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+
+/* Whether this is part of make check-debug, which has all the time. */
+static inline bool suite_is_debug(void)
+{
+	const char *suite = getenv("SUITE");
+
+	return suite && !strcmp(suite, "debug");
+}
 
 /* Runs a shell command; its exit status, -1 when it had none. */
 static inline int sh(const char *format, ...)
@@ -35,6 +45,15 @@ static inline void pattern(void *to, size_t len)
 
 	for (i = 0; i < len; i++)
 		byte[i] = 1 + i % 251;
+}
+
+/* Memory that the processes of a test share; or NULL. */
+static inline void *shared_memory(size_t size)
+{
+	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return map == MAP_FAILED ? NULL : map;
 }
 
 #define PAGE 4096

@@ -9,9 +9,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "test_util.h"
+
 #include "fuzz.h"
 
-#define PAGE 4096
 /* Further than the kernel writes events, whatever their number and size. */
 #define FAR	     (4 << 20)
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
@@ -392,13 +393,11 @@ int memory_init(struct memory *memory)
 {
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS;
 
-	memory->map =
-		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, flags, -1, 0);
+	memory->map = page_with_nothing_after();
 	memory->fixed = mmap(NULL, PAGE, PROT_READ, flags, -1, 0);
 	memory->events = mmap(NULL, FAR, PROT_NONE, flags, -1, 0);
 	if (memory->map == MAP_FAILED || memory->fixed == MAP_FAILED ||
 	    memory->events == MAP_FAILED ||
-	    mprotect(memory->map + PAGE, PAGE, PROT_NONE) ||
 	    mprotect(memory->events, PAGE, PROT_READ | PROT_WRITE))
 		return -errno;
 	return 0;
