@@ -82,10 +82,7 @@ static void report_memory(const char *what, uint64_t before)
 	report(what, ((double)slab_bytes() - before) / opt.count);
 }
 
-/*
- * Bytes of slab an identifier, bound; then with its address resolved, which
- * leaves an event unread. More identifiers than a range has ports share them.
- */
+/* Bytes of slab of a bound identifier. Several share a port. */
 void memory(void)
 {
 	struct rdma_event_channel *channel = open_channel();
