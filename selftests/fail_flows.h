@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "fail_steps.h"
+#include "module.h"
 #include "siw.h"
 
 #define SILENT	"10.9.9.2" /* answers when we say so */
@@ -652,6 +653,19 @@ static void flow_iwarp(struct world *w)
 	iw_connection(w);
 }
 
+/* It connects to itself while it is loaded, which then says how that went. */
+static void flow_consumer(struct world *w)
+{
+	int ret = load_ours("rcm_fail_consumer.ko");
+
+	if (way.explains(ret))
+		w->told++;
+	else if (ret == -ECONNREFUSED)
+		w->ended = "REJECTED";
+	else if (ret != -EALREADY)
+		wrong(w, "the consumer's connection", ret);
+}
+
 static const struct flow flows[] = {
 	{ "open", flow_open, ALWAYS },
 	{ "create", flow_create, ALWAYS },
@@ -677,6 +691,7 @@ static const struct flow flows[] = {
 	{ "query", flow_query, ALWAYS },
 	{ "option", flow_option, ALWAYS },
 	{ "write-event", flow_write_event, ALWAYS },
+	{ "consumer", flow_consumer, WHEN_QUICK },
 	{ "device", flow_device, NEVER },
 	/* siw uses what it has freed when it has no memory. */
 	{ "iwarp", flow_iwarp, ONLY_QUICK },

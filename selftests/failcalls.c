@@ -8,14 +8,12 @@
  * rcm.ko makes into ib_core, ib_cm, iw_cm or the IP stack, in whichever thread:
  * failwalk.c with calls in place of allocations. rcm_fail.ko does that
  * (kernel/tests/fail.c); kernel/tests/fail_calls.h lists the functions. Also
- * loading the module with each of its registrations failing, and a connection of
- * a kernel consumer, with queue pairs.
+ * loading the module with each of its registrations failing.
  *
  * Arguments: names of flows. Otherwise all; in make check not those that are
  * much like another and take their time.
  */
 #include <dirent.h>
-#include <sys/syscall.h>
 
 #include "fail_walk.h"
 
@@ -247,60 +245,29 @@ static const struct way way = {
 
 /* --- modules */
 
-static int load(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
-static int unload(const char *name)
-{
-	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
-}
-
-/* Our other modules are where rcm.ko is. */
-static void beside(char *path, size_t size, const char *rcm, const char *name)
-{
-	snprintf(path, size, "%.*s/%s", (int)(strrchr(rcm, '/') - rcm), rcm,
-		 name);
-}
-
 /* rcm_fail.ko has to be there first. */
-static int load_both(const char *rcm)
+static int load_both(void)
 {
-	char path[500];
-	int ret;
-
-	beside(path, sizeof(path), rcm, "rcm_fail.ko");
-	ret = unload("rcm");
-	if (ret)
-		return ret;
-	return load(path) ?: load(rcm);
+	return unload_module("rcm") ?: load_ours("rcm_fail.ko") ?: load_rcm();
 }
 
 /*
  * C48: with each call of loading failing; then it is not there, and can be
  * loaded.
  */
-static bool walk_load(const char *rcm)
+static bool walk_load(void)
 {
 	struct world w = {};
 	struct sum sum = {};
 	int n, ret;
 
 	for (n = 1; n < MAX_N && !w.wrong[0]; n++) {
-		ret = unload("rcm");
+		ret = unload_module("rcm");
 		if (ret)
 			wrong(&w, "unload", ret);
 		w.told = 0;
 		arm(n);
-		ret = load(rcm);
+		ret = load_rcm();
 		disarm();
 		if (!failed[0])
 			break;
@@ -311,7 +278,7 @@ static bool walk_load(const char *rcm)
 		if (ret && !access(RCM_DEV, F_OK))
 			wrong(&w, "the device is there", ret);
 		if (ret)
-			ret = load(rcm);
+			ret = load_rcm();
 		if (ret)
 			wrong(&w, "load", ret);
 	}
@@ -321,63 +288,6 @@ static bool walk_load(const char *rcm)
 		"load: %d injection points: a call said so %d, neither %d\n",
 		n - 1, sum.told, sum.unseen);
 	return !w.wrong[0] && n < MAX_N;
-}
-
-/* --- a kernel consumer */
-
-/* One run; what the consumer was told, 0 for nothing. */
-static int run_consumer(struct world *w, const char *path, int n)
-{
-	int ret;
-
-	memset(w, 0, sizeof(*w));
-	arm(n);
-	ret = load(path);
-	if (ret == -EALREADY)
-		ret = 0;
-	if (explains(ret))
-		w->told = 1;
-	else if (ret == -ECONNREFUSED)
-		w->ended = "REJECTED";
-	else if (ret)
-		wrong(w, "the consumer's connection", ret);
-	if (!nothing_left(5000))
-		wrong(w, "identifiers or ports are left", 0);
-	if (!idle())
-		wrong(w, "a thread hangs", 0);
-	disarm();
-	if (ret && !failed[0])
-		wrong(w, "the connection failed without cause", ret);
-	return ret;
-}
-
-/* The module connects to itself while it is loaded, and says how that went. */
-static bool walk_consumer(const char *rcm)
-{
-	struct sum sum = {};
-	struct world w;
-	char path[500];
-	bool ok = true;
-	int n;
-
-	beside(path, sizeof(path), rcm, "rcm_fail_consumer.ko");
-	for (n = 1; n < MAX_N; n++) {
-		run_consumer(&w, path, n);
-		if (failed[0] && !w.wrong[0] && !fits(&w, "consumer"))
-			wrong(&w, "goes unnoticed", 0);
-		if (w.wrong[0]) {
-			ksft_print_msg("consumer: n %d: %s %s\n", n, w.wrong,
-				       failed);
-			ok = false;
-		}
-		if (!failed[0])
-			break;
-		count(&sum, &w, "consumer", n);
-	}
-	ksft_print_msg(
-		"consumer: %d injection points: a call said so %d, an event %d, neither %d\n",
-		n - 1, sum.told, sum.ended, sum.unseen);
-	return ok && n < MAX_N;
 }
 
 /* --- none is left out */
@@ -464,7 +374,7 @@ int main(int argc, char **argv)
 	ksft_print_header();
 	if (!rcm || rcm[0] != '/')
 		ksft_exit_fail_msg("RCM_KO does not name a file\n");
-	ret = load_both(rcm);
+	ret = load_both();
 	if (ret)
 		ksft_exit_fail_msg("modules: %s\n", strerror(-ret));
 	nth_fd = open(RCM_FAIL "nth", O_RDWR | O_CLOEXEC);
@@ -472,19 +382,17 @@ int main(int argc, char **argv)
 		ksft_exit_fail_msg("no " RCM_FAIL "nth\n");
 
 	/* Flows by name are for people, who may want one alone. */
-	ksft_set_plan(plan_all(argc, argv) + (argc == 1 ? 3 : 0) +
+	ksft_set_plan(plan_all(argc, argv) + (argc == 1 ? 2 : 0) +
 		      own_device(argc));
 	walk_all(argc, argv);
-	if (argc == 1)
-		ksft_test_result(walk_consumer(rcm), "consumer\n");
 	if (own_device(argc))
 		ksft_test_result(device_goes(), "device goes\n");
 	if (argc == 1) {
-		ksft_test_result(walk_load(rcm), "load\n");
+		ksft_test_result(walk_load(), "load\n");
 		ksft_test_result(all_called(rcm), "all called\n");
 	}
 	close(nth_fd);
-	if (unload("rcm_fail"))
+	if (unload_module("rcm_fail"))
 		ksft_exit_fail_msg("rcm_fail.ko does not unload\n");
 	ksft_finished();
 }

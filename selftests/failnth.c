@@ -8,6 +8,10 @@
  * until none fails any more: it says so, leaves the identifier as it was, and
  * nothing is lost.
  */
+#include <limits.h>
+
+#include "fail_range.h"
+#include "module.h"
 #include "rcm_test.h"
 
 #include "kselftest_harness.h"
@@ -15,6 +19,9 @@
 #define PORT  7471
 #define WAIT  8000
 #define MAX_N 500
+
+static const char *const kinds[] = { "failslab", "fail_page_alloc",
+				     "fail_usercopy" };
 
 /* From the n-th allocation of this task on; 0 for never. */
 static int fail_nth(int n)
@@ -47,20 +54,17 @@ FIXTURE(fail)
 
 FIXTURE_SETUP(fail)
 {
-	static const char *const types[] = { "failslab", "fail_page_alloc",
-					     "fail_usercopy" };
-	static const char debug[] = "/sys/kernel/debug";
 	unsigned int i;
 
 	if (access("/proc/thread-self/fail-nth", W_OK) ||
 	    access("/sys/kernel/debug/failslab", X_OK))
 		SKIP(return,
 			   "kernel without CONFIG_FAILSLAB, CONFIG_FAULT_INJECTION_DEBUG_FS");
-	for (i = 0; i < 3; i++)
-		sh("echo 0 >%s/%s/verbose 2>/dev/null", debug, types[i]);
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		set_fault(kinds[i], "verbose", 0);
 	/* The allocations that may sleep are the ones of interest. */
-	sh("echo N >%s/failslab/ignore-gfp-wait", debug);
-	sh("echo N >%s/fail_page_alloc/ignore-gfp-wait", debug);
+	write_file(FAULTS "failslab/ignore-gfp-wait", "N");
+	write_file(FAULTS "fail_page_alloc/ignore-gfp-wait", "N");
 	self->fd = open_rcm(0);
 	ASSERT_LE(0, self->fd);
 	self->peer_fd = open_rcm(0);
@@ -105,6 +109,8 @@ static bool want_of_memory(int ret)
 			after;                                                 \
 		}                                                              \
 		ASSERT_LT(n, MAX_N);                                           \
+		printf("# %s: %d injection points, %d said so\n", #call,       \
+		       n - 2, faults);                                         \
 		EXPECT_LT(0, faults);                                          \
 	})
 
@@ -314,6 +320,64 @@ TEST_F(fail, open)
 		if (ret >= 0)
 			close(ret);
 	});
+}
+
+/* Only what has this function of the kernel among its callers fails. */
+static bool fail_only_in(const char *function)
+{
+	unsigned long low = 0, high = ULONG_MAX;
+	unsigned int i;
+
+	if (function && !find_text(function, &low, &high))
+		return false;
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (set_fault(kinds[i], "require-start", low) ||
+		    set_fault(kinds[i], "require-end", high))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Where slabs get their directory the kernel loses a name for want of memory,
+ * which kmemleak would find.
+ */
+static bool spare_slab_directories(bool spare)
+{
+	unsigned long low = 0, high = 0;
+
+	return (!spare || find_text("sysfs_slab_add", &low, &high)) &&
+	       !set_fault("failslab", "reject-start", low) &&
+	       !set_fault("failslab", "reject-end", high);
+}
+
+/*
+ * C48: what is not loaded is not there. What the loader does before, and
+ * after, is not ours.
+ */
+TEST_F_TIMEOUT(fail, load, 120)
+{
+	if (access(FAULTS "failslab/require-start", W_OK))
+		SKIP(return,
+			   "kernel without CONFIG_FAULT_INJECTION_STACKTRACE_FILTER");
+	close(self->fd);
+	close(self->peer_fd);
+	ASSERT_EQ(0, unload_module("rcm"));
+	ASSERT_TRUE(fail_only_in("do_one_initcall"));
+	ASSERT_TRUE(spare_slab_directories(true));
+	EACH_N(, load_rcm(), {
+		if (ret) {
+			EXPECT_NE(0, access(RCM_DEV, F_OK));
+		} else {
+			EXPECT_EQ(0, unload_module("rcm"));
+		}
+	});
+	ASSERT_TRUE(spare_slab_directories(false));
+	ASSERT_TRUE(fail_only_in(NULL));
+	ASSERT_EQ(0, load_rcm());
+	self->fd = open_rcm(0);
+	ASSERT_LE(0, self->fd);
+	self->peer_fd = open_rcm(0);
 }
 
 TEST_HARNESS_MAIN

@@ -13,20 +13,17 @@
  * Arguments: names of flows. Otherwise all; in make check not those that are
  * much like another and take their time.
  */
+#include "fail_range.h"
 #include "fail_walk.h"
 
-#define FAILSLAB "/sys/kernel/debug/failslab/"
+#define FAILSLAB FAULTS "failslab/"
 
 /* --- which allocation fails */
 
 static void set_failslab(const char *name, unsigned long value)
 {
-	char path[100], text[24];
-
-	snprintf(path, sizeof(path), FAILSLAB "%s", name);
-	snprintf(text, sizeof(text), "%lu", value);
-	if (write_file(path, text))
-		ksft_exit_fail_msg("cannot write %s to %s\n", text, path);
+	if (set_fault("failslab", name, value))
+		ksft_exit_fail_msg("cannot set %s of failslab\n", name);
 }
 
 static bool was_hit(void)
@@ -38,34 +35,6 @@ static bool was_hit(void)
 		ksft_exit_fail_msg("cannot read " FAILSLAB "times\n");
 	close(fd);
 	return atoi(text) == 0;
-}
-
-/* Where a function of the kernel, or all of a module's, are. */
-static bool find_text(const char *what, unsigned long *low, unsigned long *high)
-{
-	FILE *file = fopen("/proc/kallsyms", "r");
-	bool module = what[0] == '[', next = false;
-	unsigned long address;
-	char line[512], name[256], type;
-
-	*low = *high = 0;
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%lx %c %255s", &address, &type, name) != 3 ||
-		    (type != 't' && type != 'T'))
-			continue;
-		if (next)
-			*high = address;
-		next = !module && !strcmp(name, what);
-		if (next || (module && strstr(line, what))) {
-			if (!*low || address < *low)
-				*low = address;
-			if (address >= *high)
-				*high = address + 1;
-		}
-	}
-	if (file)
-		fclose(file);
-	return *high;
 }
 
 /*
@@ -127,9 +96,10 @@ static const char *what_failed(void)
 	return "";
 }
 
+/* The file is the socket that a queue pair of Soft-RoCE has. */
 static bool want_of_memory(int ret)
 {
-	return ret == -ENOMEM || ret == -ENOBUFS;
+	return ret == -ENOMEM || ret == -ENOBUFS || ret == -ENFILE;
 }
 
 /* The kernel under test tells of threads that hang, in its log. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * rigs: uml vmdebug
- * suites: debug
+ * suites: check debug
  * timeout: 300 1200
  *
  * An identifier is destroyed while an operation on it begins, runs or ends:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * rigs: uml vmdebug
- * suites: debug
+ * suites: check debug
  * timeout: 300 900
  *
  * Processes of several threads are killed at any moment, servers and clients,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * rigs: uml vmdebug
- * suites: debug
+ * suites: check debug
  * timeout: 300 900
  *
  * Listeners come, move and go under a flood of requests: whoever asks gets one

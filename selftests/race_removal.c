@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * rigs: uml vmdebug
- * suites: debug
+ * suites: check debug
  * timeout: 300 3000
  *
  * Connections of several processes while their RDMA device is removed and

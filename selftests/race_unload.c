@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * rigs: uml vmdebug
- * suites: debug
+ * suites: check debug
  * timeout: 300 900
  *
  * The module goes as soon as its last user has gone, whatever that left
  * unfinished, and comes back (C48).
  */
-#include <sys/syscall.h>
-
+#include "module.h"
 #include "race_test.h"
 
 #include "kselftest_harness.h"
@@ -18,30 +17,13 @@
 #define DEAD "10.81.0.9"
 #define PORT 7471
 
-static int load(void)
-{
-	const char *path = getenv("RCM_KO");
-	int fd = open(path ?: "", O_RDONLY | O_CLOEXEC), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
-static int unload(void)
-{
-	return syscall(SYS_delete_module, "rcm", O_NONBLOCK) ? -errno : 0;
-}
-
 /* As soon as that is possible at all. */
 static int unload_at_once(void)
 {
 	long long end = now_ms() + 20000;
 	int ret;
 
-	while ((ret = unload()) == -EAGAIN || ret == -EWOULDBLOCK) {
+	while ((ret = unload_module("rcm")) == -EAGAIN || ret == -EWOULDBLOCK) {
 		if (now_ms() > end)
 			break;
 	}
@@ -113,7 +95,7 @@ FIXTURE_SETUP(unload)
 FIXTURE_TEARDOWN(unload)
 {
 	/* Those that come after want it. */
-	load();
+	load_rcm();
 	del_link(LINK);
 }
 
@@ -127,11 +109,11 @@ TEST_F_TIMEOUT(unload, C48_as_soon_as_the_last_user_is_gone, 600)
 	/* It is there to begin with. */
 	for (rounds = 0; go_on(rounds, 6, end); rounds++) {
 		if (rounds)
-			ASSERT_EQ(0, load());
+			ASSERT_EQ(0, load_rcm());
 		for (i = 0; i < 4; i++)
 			pid[i] = user(self->storm, i);
 		usleep(roll(&dice, 200000));
-		EXPECT_EQ(-EAGAIN, unload());
+		EXPECT_EQ(-EAGAIN, unload_module("rcm"));
 		/* Now and then a device goes at the same time. */
 		device = roll(&dice, 3) ? 0 : remove_device();
 		for (i = 0; i < 4; i++)
@@ -146,7 +128,7 @@ TEST_F_TIMEOUT(unload, C48_as_soon_as_the_last_user_is_gone, 600)
 					" type rxe netdev " LINK));
 		}
 	}
-	ASSERT_EQ(0, load());
+	ASSERT_EQ(0, load_rcm());
 	TH_LOG("%d rounds", rounds);
 	storm_print(self->storm);
 	EXPECT_LT(0, self->storm->established);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A kernel consumer that connects to itself, with queue pairs, while it is
- * being loaded, for selftests/failcalls.c: what loading it says is what the
- * first call or event said that failed. It never stays.
+ * being loaded, for the flow "consumer" of selftests/fail_flows.h: what loading
+ * it says is what the first call or event said that failed. It never stays.
  */
 #include <linux/completion.h>
 #include <linux/inet.h>

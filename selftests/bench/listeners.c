@@ -59,8 +59,11 @@ static void refuse(struct side *client, struct side *server)
 	rdma_destroy_id(client->id);
 }
 
-static struct rdma_cm_id **listen_many(struct rdma_event_channel *channel)
+/* On ports in a row, but for the one that is @taken. */
+static struct rdma_cm_id **listen_many(struct rdma_event_channel *channel,
+				       uint16_t taken)
 {
+	uint16_t port = FIRST_PORT;
 	struct rdma_cm_id **ids;
 	int i;
 
@@ -68,8 +71,10 @@ static struct rdma_cm_id **listen_many(struct rdma_event_channel *channel)
 	if (!ids)
 		die("memory");
 	for (i = 0; i < opt.count; i++) {
+		if (port == taken)
+			port++;
 		ids[i] = new_id(channel, NULL);
-		bind_any(ids[i], FIRST_PORT + i);
+		bind_any(ids[i], port++);
 		if (rdma_listen(ids[i], 1))
 			die("rdma_listen");
 	}
@@ -88,7 +93,7 @@ void listeners(void)
 
 	warm = warm_up(client.channel);
 	usage_begin(&usage);
-	ids = listen_many(server.channel);
+	ids = listen_many(server.channel, ntohs(rdma_get_src_port(warm)));
 	usage_end(&usage);
 	report_step("listen", NULL, &usage, opt.count);
 
@@ -96,9 +101,10 @@ void listeners(void)
 	samples_init(&reject, CONNECTS);
 	usage_begin(&usage);
 	for (i = 0; i < CONNECTS; i++) {
+		unsigned int to = (unsigned int)i * 7919 % opt.count;
 		uint64_t start;
 
-		opt.port = FIRST_PORT + (unsigned int)i * 7919 % opt.count;
+		opt.port = ntohs(rdma_get_src_port(ids[to]));
 		resolve(&client);
 		start = now_ns();
 		start_connect(&client);

@@ -29,6 +29,11 @@ quiet > 0 {
 		next
 }
 
+# As does a slab that could not be made for want of memory
+/kmem_cache_create[a-z_]*\([a-z_]*\) failed with error/ {
+	quiet = 60
+}
+
 # Not the kernel's: a program crashed, and whoever ran it sees that
 /traps: [^ ]*\[[0-9]+\] .* ip:/ {
 	next
