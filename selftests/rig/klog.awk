@@ -21,17 +21,17 @@
 	quiet = 60
 }
 
+# As does a slab that could not be made for want of memory
+/kmem_cache_create[a-z_]*\([a-z_]*\) failed with error/ {
+	quiet = 60
+}
+
 quiet > 0 {
 	quiet--
 	if ($0 ~ /<\/TASK>/)
 		quiet = 0
 	if ($0 !~ /BUG:|WARNING:|KASAN|UBSAN/)
 		next
-}
-
-# As does a slab that could not be made for want of memory
-/kmem_cache_create[a-z_]*\([a-z_]*\) failed with error/ {
-	quiet = 60
 }
 
 # Not the kernel's: a program crashed, and whoever ran it sees that
