@@ -243,13 +243,27 @@ static void rcm_pace_wait_free(struct rcm_pace_wait *wait)
 	kfree(wait);
 }
 
-static bool rcm_pacer_has_room(const struct rcm_pacer *pacer)
+/* How many more may be on their way, if any. */
+static u32 rcm_pacer_room(const struct rcm_pacer *pacer)
 {
 	const struct rcm_window_limits limits = rcm_pace_limits();
+	u32 most;
 
-	return !READ_ONCE(pace_max) ||
-	       pacer->in_flight <
-		       rcm_window_size(&pacer->window, &limits) + pacer->extra;
+	if (!READ_ONCE(pace_max))
+		return U32_MAX;
+	most = rcm_window_size(&pacer->window, &limits) + pacer->extra;
+	return most - min(most, pacer->in_flight);
+}
+
+/*
+ * A thread that wakes for each one would take the processor from those who
+ * answer: so they go a quarter of a window at a time.
+ */
+static bool rcm_pacer_is_due(const struct rcm_pacer *pacer)
+{
+	u32 room = rcm_pacer_room(pacer);
+
+	return room && (room >= pacer->waiting || room >= pacer->in_flight / 3);
 }
 
 /* The next of those that wait; there is one. */
@@ -272,9 +286,9 @@ static void rcm_pacer_run(struct rcm_pacer *pacer)
 {
 	struct rcm_pace_wait *wait;
 
-	if (READ_ONCE(pacer->device->dead))
+	if (READ_ONCE(pacer->device->dead) || !rcm_pacer_is_due(pacer))
 		return;
-	while (pacer->waiting && rcm_pacer_has_room(pacer)) {
+	while (pacer->waiting && rcm_pacer_room(pacer)) {
 		wait = rcm_pacer_next(pacer);
 		list_del_init(&wait->node);
 		pacer->waiting--;
@@ -370,7 +384,7 @@ int rcm_pace_enter(struct rcm_id *priv, const struct rdma_conn_param *conn)
 	if (!pacer)
 		return -ENOMEM;
 	pacer->users++;
-	if (!pacer->waiting && rcm_pacer_has_room(pacer)) {
+	if (!pacer->waiting && rcm_pacer_room(pacer)) {
 		pacer->in_flight++;
 		spin_unlock(&pacer->bucket->lock);
 		peer->pacer = pacer;

@@ -204,6 +204,26 @@ TEST_F(pacing, answers_let_those_go_that_wait_in_their_order)
 	EXPECT_PACING(0, 0);
 }
 
+/* A quarter of what may be on its way. */
+TEST_F(pacing, several_go_at_once)
+{
+	int more[REQUESTS], i;
+
+	ASSERT_EQ(0, write_file(PARAM "pace_max", "8"));
+	ASSERT_EQ(0, ask_all(self->fd, PORT, self->client));
+	ASSERT_EQ(0, ask_all(self->fd, PORT, more));
+	for (i = 0; i < 8; i++)
+		NEXT_REQUEST();
+	EXPECT_PACING(8, 4);
+	REJECT(2);
+	EXPECT_EQ(-ETIME, next_event(self->peer_fd, NULL, 300));
+	EXPECT_PACING(7, 4);
+	REJECT(3);
+	NEXT_REQUEST();
+	NEXT_REQUEST();
+	EXPECT_PACING(8, 2);
+}
+
 TEST_F(pacing, another_service_is_not_waited_for)
 {
 	int fd = open_rcm(0), other, peer;

@@ -74,8 +74,8 @@ mixed() {
 	[ "$stack" != rcm ] || other=intree
 	rm -f "$RUN/finish" "$RUN/server"
 	mkfifo "$RUN/finish"
-	(on $other timeout 900 "$bench" storm -S -l "$stack" -r "$round" -b $((base + n)) "$@" \
-		<"$RUN/finish" >"$RUN/server") &
+	(on $other timeout 900 "$bench" storm -S -l "$stack" -r "$round" -a $address \
+		-b $((base + n)) "$@" <"$RUN/finish" >"$RUN/server") &
 	pid=$!
 	exec {finish}>"$RUN/finish"
 	# It writes one byte when it listens
@@ -85,9 +85,8 @@ mixed() {
 	rc=$?
 	exec {finish}>&-
 	[ $rc -eq 0 ] || pkill -KILL -P $pid
-	wait $pid || rc=1
+	wait $pid && [ $rc -eq 0 ] || return
 	tail -q -c +2 "$RUN/server" | cat "$RUN/client" - | sed 's/,storm /,mixed /'
-	return $rc
 }
 
 # Where the time goes: /mnt/profile.STACK
