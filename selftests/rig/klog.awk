@@ -21,8 +21,8 @@
 	quiet = 60
 }
 
-# As does a slab that could not be made for want of memory
-/kmem_cache_create[a-z_]*\([a-z_]*\) failed with error/ {
+# As do a slab and a vmalloc() that fail for want of memory
+/kmem_cache_create[a-z_]*\([a-z_]*\) failed with error|vmalloc error: size/ {
 	quiet = 60
 }
 
