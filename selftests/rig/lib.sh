@@ -26,11 +26,17 @@ die() {
 	exit 1
 }
 
-# scratch: set $SCRATCH, a directory in the cache that goes when the script ends
+# scratch: set $SCRATCH, a directory in the cache that goes when the script ends.
+# One that was killed leaves its own, which nobody holds a lock on any more.
 SCRATCH=
 scratch() {
+	local held
+
 	[ -z "$SCRATCH" ] || return 0
+	find "$CACHE" -maxdepth 1 -name 'tmp.*' -mmin +60 -exec flock -n {} rm -rf {} \;
 	SCRATCH=$(mktemp -d "$CACHE/tmp.XXXXXX") || die "cannot write to the cache $CACHE"
+	exec {held}<"$SCRATCH"
+	flock "$held"
 	trap 'rm -rf "$SCRATCH"' EXIT
 	trap 'exit 130' INT TERM HUP
 }
