@@ -153,16 +153,33 @@ end_peer() {
 	stop "$peer"
 }
 
-[ "$rig" != vms ] || boot_peer
 if [ -n "${VERBOSE:-}" ]; then
+	[ "$rig" != vms ] || boot_peer
 	"$RIG_DIR/boot.sh" "$rig" "$kernel" "$out" "$limit" 2>&1 | tee "$out/console" >&2
 	end_peer
 	exit 0
 fi
-"$RIG_DIR/boot.sh" "$rig" "$kernel" "$out" "$limit" >"$out/console" 2>&1 &
-pid=$!
-say "$rig$series: booting $(basename "$kernel")"
-start=$SECONDS shown=0
+
+# QEMU before 8.1 may run a kernel's breakpoint that the other processor has
+# replaced already, where the kernel patches its code as it boots: "Oops: int3".
+# QEMU's commit deba78709ae8 ended that. Such a guest, which has not begun with
+# anything of ours, is booted again.
+case $rig:$(qemu-system-x86_64 --version 2>/dev/null) in
+vm*:*" version "[0-7].*|vm*:*" version 8.0."*) old_qemu=1 ;;
+*) old_qemu= ;;
+esac
+broken_by_qemu() {
+	local console
+
+	[ -n "$old_qemu" ] || return 1
+	for console in "$out/console" "$out/peer/console"; do
+		[ ! -e "$console" ] ||
+			! awk '/rcm-rig: / { exit } /Oops: int3/ { hit = 1; exit } END { exit !hit }' \
+				"$console" || return 0
+	done
+	return 1
+}
+
 # What the guest says of its progress and was not passed on yet
 progress() {
 	local line
@@ -172,11 +189,31 @@ progress() {
 		[ -n "${QUIET:-}" ] || say "$rig$series: $((SECONDS - start)) s: $line"
 	done < <(tr -d '\r' <"$out/console" | sed -n 's/^rcm-rig: //p' | tail -n +$((shown + 1)))
 }
-while kill -0 "$pid" 2>/dev/null; do
-	sleep 0.5
+
+run() {
+	[ "$rig" != vms ] || boot_peer
+	"$RIG_DIR/boot.sh" "$rig" "$kernel" "$out" "$limit" >"$out/console" 2>&1 &
+	pid=$!
+	say "$rig$series: booting $(basename "$kernel")"
+	start=$SECONDS shown=0
+	while kill -0 "$pid" 2>/dev/null; do
+		sleep 0.5
+		progress
+		! broken_by_qemu || stop "$pid" ${peer:+"$peer"}
+	done
+	wait "$pid"
 	progress
+	end_peer
+}
+
+run
+try=1
+while broken_by_qemu && [ $try -lt 3 ]; do
+	say "$rig$series: QEMU ran a breakpoint that the kernel had removed ($out/console.$try)"
+	mv "$out/console" "$out/console.$try"
+	[ ! -d "$out/peer" ] || mv "$out/peer" "$out/peer.$try"
+	rm -f "$out/wire"
+	try=$((try + 1))
+	run
 done
-wait "$pid"
-progress
-end_peer
 exit 0
