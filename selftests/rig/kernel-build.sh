@@ -10,6 +10,7 @@
 #   image           the kernel, as a file of the build tree
 #   targets         for make, beside modules
 #   differs         configuration that differs from uml.config, see config()
+#   edit            a file of the source and what sed has to change in it, or nothing
 # and calls kernel, which prints the directory.
 
 JOBS=${JOBS:-$(nproc)}
@@ -26,7 +27,16 @@ config() {
 	fi
 }
 
+edit=
+edit_source() {
+	[ -n "$edit" ] || return 0
+	cp "${edit%% *}" before
+	sed -i "${edit#* }" "${edit%% *}"
+	! cmp before "${edit%% *}" || { echo "nothing to change: $edit"; return 1; }
+}
+
 configure() {
+	edit_source || return
 	config >wanted.config
 	make ARCH="$arch" allnoconfig KCONFIG_ALLCONFIG=wanted.config || return
 
@@ -89,7 +99,7 @@ build() {
 kernel() {
 	place=$rig
 	[ "$series" = 6.12 ] || place=${rig}_$series
-	key=$(config | sha256sum | cut -c 1-12)
+	key=$({ config | grep '^CONFIG_'; printf '%s' "$edit"; } | sha256sum | cut -c 1-12)
 	pattern="$place-$key-*"
 	cached "$pattern" "build/$image" || locked "$rig-kernel" build
 }
