@@ -16,15 +16,15 @@ metrics() {
 
 	[[ " $* " != *" -q "* ]] || qp="create_qp destroy_qp"
 	for step in create bind resolve_addr resolve_route connect disconnect destroy $qp; do
-		printf "${step}_%s_us\n" p50 p99 max wall cpu own
+		printf "${step}_%s\n" {p50,p99,max,wall,cpu,own}_us switches
 	done
 	for step in up resolve_all life; do
-		printf "${step}_%s_us\n" wall cpu own
+		printf "${step}_%s\n" {wall,cpu,own}_us switches
 	done
 	for step in accept_call established disconnect_reply server_destroy; do
 		printf "${step}_%s_us\n" p50 p99 max
 	done
-	printf '%s\n' first_us switches sent_again duplicates failed
+	printf '%s\n' first_us time_waits sent_again duplicates failed
 }
 
 # storm N BASE [-q]: BASE is the first queue pair number to pretend to have

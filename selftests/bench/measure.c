@@ -140,6 +140,7 @@ void report_step(const char *step, struct samples *samples,
 		 const struct usage *usage, unsigned int count)
 {
 	unsigned int n = samples ? samples->count : 0;
+	char metric[64];
 
 	if (n) {
 		qsort(samples->ns, n, sizeof(*samples->ns), compare);
@@ -152,6 +153,8 @@ void report_step(const char *step, struct samples *samples,
 	report_us(step, "wall", (double)usage->wall / count);
 	report_us(step, "cpu", (double)usage->cpu / count);
 	report_us(step, "own", (double)usage->own / count);
+	snprintf(metric, sizeof(metric), "%s_switches", step);
+	report(metric, (double)usage->switches / count);
 }
 
 static uint64_t read_number(const char *dir, const char *name)
