@@ -21,6 +21,20 @@ static inline int set_fault(const char *kind, const char *name,
 	return write_file(path, text);
 }
 
+/*
+ * How: "require" lets nothing fail without a caller in there, "reject" nothing
+ * with one.
+ */
+static inline bool set_fault_range(const char *kind, const char *how,
+				   unsigned long low, unsigned long high)
+{
+	char start[20], end[20];
+
+	snprintf(start, sizeof(start), "%s-start", how);
+	snprintf(end, sizeof(end), "%s-end", how);
+	return !set_fault(kind, start, low) && !set_fault(kind, end, high);
+}
+
 /* Where a function of the kernel, or all of a module's, are. */
 static inline bool find_text(const char *what, unsigned long *low,
 			     unsigned long *high)

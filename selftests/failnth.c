@@ -331,8 +331,7 @@ static bool fail_only_in(const char *function)
 	if (function && !find_text(function, &low, &high))
 		return false;
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (set_fault(kinds[i], "require-start", low) ||
-		    set_fault(kinds[i], "require-end", high))
+		if (!set_fault_range(kinds[i], "require", low, high))
 			return false;
 	}
 	return true;
@@ -347,8 +346,7 @@ static bool spare_slab_directories(bool spare)
 	unsigned long low = 0, high = 0;
 
 	return (!spare || find_text("sysfs_slab_add", &low, &high)) &&
-	       !set_fault("failslab", "reject-start", low) &&
-	       !set_fault("failslab", "reject-end", high);
+	       set_fault_range("failslab", "reject", low, high);
 }
 
 /*
