@@ -46,10 +46,15 @@ instrument_gcov := GCOV_PROFILE=y
 instrument_kcov := KCOV_INSTRUMENT=y
 # A User-Mode Linux tree says so itself
 karch	= $(if $(shell grep -sx CONFIG_UML=y $(KDIR)/.config),ARCH=um)
+# Headers that come with a vmlinux want the modules' types for BPF described, by a
+# pahole as new as the kernel's own. Without it they have none, and load all the same.
+pahole_wanted = $(shell sed -n 's/^CONFIG_PAHOLE_VERSION=//p' $(KDIR)/include/config/auto.conf 2>/dev/null)
+no_btf	= $(shell [ "$$(pahole --numeric_version 2>/dev/null || echo 0)" -ge "$(or $(pahole_wanted),0)" ] || \
+	    echo CONFIG_DEBUG_INFO_BTF_MODULES=)
 # kbuild DIRECTORY: for the modules in it
 kbuild	= $(MAKE) -C $(KDIR) $(karch) M=$(1) RCM_VERSION=$(VERSION) \
 	  $(if $(W),W=$(W)) $(if $(C),C=$(C)) $(if $(CF),CF="$(CF)") \
-	  $(instrument_$(INSTRUMENT))
+	  $(instrument_$(INSTRUMENT)) $(no_btf)
 
 module_sources := $(sort Kbuild $(wildcard kernel/*.[ch] kernel/include/*/*.h \
 	kernel/tests/*.[ch] kernel/dropin/Kbuild kernel/dropin/*.[ch] uapi/*/*.h))
