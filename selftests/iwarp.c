@@ -177,18 +177,28 @@ TEST_F(iw, read_resources_are_mirrored_and_checked)
 		  next_event(self->client_fd, &self->event, WAIT));
 }
 
-/* What siw makes of a refusal, and the in-tree manager tells, too. */
+/*
+ * What siw makes of a refusal, and the in-tree manager tells, too. When siw
+ * looks late it sees that the peer has closed before it reads what that wrote.
+ */
 TEST_F(iw, reject_brings_private_data)
 {
 	unsigned char data[256];
+	int tries = 5;
 
 	pattern(data, sizeof(data));
+again:
 	REQUEST(NULL, 0);
 	EXPECT_EQ(-EINVAL, reject(self->fd, self->server, 0, data, 256));
 	ASSERT_EQ(0, reject(self->fd, self->server, 0, data, 200));
 	EXPECT_EQ(RCM_STATE_FAILED, state_of(self->fd, self->server));
 	ASSERT_EQ(EV_REJECTED, next_event(self->client_fd, &self->event, WAIT));
 	EXPECT_EQ(-ECONNRESET, self->event.out_status);
+	if (!self->event.out_conn.private_data_len && --tries) {
+		self->client = ready_to_connect(self->client_fd, SIW_IP4, PORT);
+		ASSERT_LT(0, self->client);
+		goto again;
+	}
 	EXPECT_EQ(200, self->event.out_conn.private_data_len);
 	EXPECT_EQ(0, memcmp(data, self->event.out_conn.private_data, 200));
 	EXPECT_EQ(RCM_STEP_REJECTED, self->event.out_reason.step);

@@ -14,78 +14,37 @@
 
 #include "kselftest_harness.h"
 
-#define LINK   "d1"
-#define LIP    "10.81.0.1"
 #define INSIDE "d5" /* in a namespace of its own */
 #define IIP    "10.85.0.1"
-#define PORT   7471
 
 FIXTURE(network)
 {
-	struct storm *storm;
+	struct storm_team team;
 	unsigned int dice;
-	pid_t pid[3];
 };
 
 FIXTURE_SETUP(network)
 {
-	ASSERT_EQ(0, add_link(LINK, LIP "/24"));
-	self->storm = shared_memory(sizeof(*self->storm));
-	ASSERT_NE(NULL, self->storm);
+	ASSERT_TRUE(storm_team_init(&self->team));
 	self->dice = new_dice(0);
 }
 
 FIXTURE_TEARDOWN(network)
 {
-	int i;
-
-	for (i = 0; i < 3; i++) {
-		if (self->pid[i] > 0)
-			kill(self->pid[i], SIGKILL);
-	}
-	while (wait(NULL) > 0)
-		;
-	del_link(LINK);
-	EXPECT_TRUE(nothing_left(10000));
-}
-
-static void begin(FIXTURE_DATA(network) * self)
-{
-	self->pid[0] = storm_server(self->storm, "0.0.0.0", PORT);
-	self->pid[1] = storm_clients(self->storm, 2, LIP, PORT);
-	self->pid[2] = storm_clients(self->storm, 2, LIP, PORT);
-}
-
-/* The clients have to come to their end; the server may wait for the dead. */
-static bool end(FIXTURE_DATA(network) * self)
-{
-	bool good = true;
-	int i, status;
-
-	SET(self->storm->stop, 1);
-	for (i = 1; i < 3; i++) {
-		good &= waitpid(self->pid[i], &status, 0) == self->pid[i] &&
-			WIFEXITED(status) && !WEXITSTATUS(status);
-		self->pid[i] = 0;
-	}
-	kill(self->pid[0], SIGKILL);
-	waitpid(self->pid[0], NULL, 0);
-	self->pid[0] = 0;
-	storm_print(self->storm);
-	return good;
+	EXPECT_TRUE(storm_team_kill(&self->team));
 }
 
 /* A connection as if nothing had been. */
 static bool works(void)
 {
 	struct storm *storm = shared_memory(sizeof(*storm));
-	pid_t server = storm_server(storm, LIP, PORT + 1);
+	pid_t server = storm_server(storm, STORM_IP, STORM_PORT + 1);
 	bool good = false;
 	int fd = open_rcm(0), i;
 
 	/* The address may have come back this moment, the server later. */
 	for (i = 0; !good && i < 10; i++) {
-		storm_connect(storm, fd, LIP, PORT + 1);
+		storm_connect(storm, fd, STORM_IP, STORM_PORT + 1);
 		good = storm->closed == 1;
 		if (!good)
 			sleep_ms(100);
@@ -104,18 +63,21 @@ static bool works(void)
  */
 static bool device_again(void)
 {
-	return !sh("rdma link del x" LINK " && rdma link add x" LINK
-		   " type rxe netdev " LINK);
+	return !sh("rdma link del x" STORM_LINK " && rdma link add x" STORM_LINK
+		   " type rxe netdev " STORM_LINK);
 }
 
-#define END_WELL(repaired)                              \
-	do {                                            \
-		EXPECT_TRUE(end(self));                 \
-		EXPECT_LT(0, self->storm->established); \
-		EXPECT_EQ(0, self->storm->lost);        \
-		EXPECT_EQ(0, self->storm->wrong);       \
-		EXPECT_TRUE(repaired);                  \
-		EXPECT_TRUE(works());                   \
+/* The clients have to come to their end; the server may wait for the dead. */
+#define END_WELL(repaired)                                               \
+	do {                                                             \
+		struct storm *storm = self->team.storm;                  \
+                                                                         \
+		EXPECT_TRUE(storm_team_end(&self->team, STORM_CLIENTS)); \
+		EXPECT_LT(0, storm->established);                        \
+		EXPECT_EQ(0, storm->lost);                               \
+		EXPECT_EQ(0, storm->wrong);                              \
+		EXPECT_TRUE(repaired);                                   \
+		EXPECT_TRUE(works());                                    \
 	} while (0)
 
 TEST_F_TIMEOUT(network, C18_the_interface_goes_down_and_up, 300)
@@ -123,12 +85,12 @@ TEST_F_TIMEOUT(network, C18_the_interface_goes_down_and_up, 300)
 	long long stop = now_ms() + share(3000, 40000);
 	int rounds;
 
-	begin(self);
+	storm_team_start(&self->team, 2);
 	for (rounds = 0; go_on(rounds, 3, stop); rounds++) {
 		usleep(roll(&self->dice, 400000));
-		ASSERT_EQ(0, sh("ip link set " LINK " down"));
+		ASSERT_EQ(0, sh("ip link set " STORM_LINK " down"));
 		usleep(roll(&self->dice, 100000));
-		ASSERT_EQ(0, sh("ip link set " LINK " up"));
+		ASSERT_EQ(0, sh("ip link set " STORM_LINK " up"));
 	}
 	END_WELL(device_again());
 }
@@ -138,12 +100,14 @@ TEST_F_TIMEOUT(network, C26_the_address_goes_and_comes, 300)
 	long long stop = now_ms() + share(3000, 40000);
 	int rounds;
 
-	begin(self);
+	storm_team_start(&self->team, 2);
 	for (rounds = 0; go_on(rounds, 3, stop); rounds++) {
 		usleep(roll(&self->dice, 400000));
-		ASSERT_EQ(0, sh("ip address del " LIP "/24 dev " LINK));
+		ASSERT_EQ(0,
+			  sh("ip address del " STORM_IP "/24 dev " STORM_LINK));
 		usleep(roll(&self->dice, 100000));
-		ASSERT_EQ(0, sh("ip address add " LIP "/24 dev " LINK));
+		ASSERT_EQ(0,
+			  sh("ip address add " STORM_IP "/24 dev " STORM_LINK));
 	}
 	END_WELL(device_again());
 }
@@ -190,16 +154,16 @@ TEST_F_TIMEOUT(network, C66_the_interface_moves_to_another_namespace, 300)
 	pid_t away;
 	int rounds;
 
-	begin(self);
+	storm_team_start(&self->team, 2);
 	for (rounds = 0; go_on(rounds, 3, stop); rounds++) {
 		usleep(roll(&self->dice, 400000));
 		away = empty_namespace();
 		ASSERT_LT(0, away);
-		ASSERT_EQ(0, sh("ip link set " LINK " netns %d", away));
+		ASSERT_EQ(0, sh("ip link set " STORM_LINK " netns %d", away));
 		kill(away, SIGKILL);
 		ASSERT_EQ(away, waitpid(away, NULL, 0));
-		ASSERT_TRUE(device_is_gone("x" LINK, 20000));
-		ASSERT_EQ(0, add_link(LINK, LIP "/24"));
+		ASSERT_TRUE(device_is_gone("x" STORM_LINK, 20000));
+		ASSERT_EQ(0, add_link(STORM_LINK, STORM_IP "/24"));
 	}
 	TH_LOG("%d times", rounds);
 	END_WELL(true);
@@ -219,8 +183,8 @@ static pid_t start_inside(struct storm *storm)
 	       " && ip link set " INSIDE " up && rdma link add x" INSIDE
 	       " type rxe netdev " INSIDE))
 		_exit(1);
-	storm_server(storm, "0.0.0.0", PORT);
-	storm_clients(storm, 2, IIP, PORT);
+	storm_server(storm, "0.0.0.0", STORM_PORT);
+	storm_clients(storm, 2, IIP, STORM_PORT);
 	pause();
 	_exit(1);
 }
@@ -234,7 +198,7 @@ TEST_F_TIMEOUT(network, C66_a_namespace_ends_with_all_that_is_in_it, 300)
 	long begun;
 
 	ASSERT_NE(NULL, storm);
-	begin(self);
+	storm_team_start(&self->team, 2);
 	for (rounds = 0; go_on(rounds, 3, stop); rounds++) {
 		begun = COUNTED(storm->begun);
 		inside = start_inside(storm);

@@ -11,58 +11,19 @@
 
 #include "kselftest_harness.h"
 
-#define LINK "d1"
-#define LIP  "10.81.0.1"
-#define PORT 7471
-
 FIXTURE(storm)
 {
-	struct storm *storm;
-	pid_t pid[3];
+	struct storm_team team;
 };
 
 FIXTURE_SETUP(storm)
 {
-	ASSERT_EQ(0, add_link(LINK, LIP "/24"));
-	self->storm = shared_memory(sizeof(*self->storm));
-	ASSERT_NE(NULL, self->storm);
+	ASSERT_TRUE(storm_team_init(&self->team));
 }
 
 FIXTURE_TEARDOWN(storm)
 {
-	unsigned int i;
-
-	SET(self->storm->stop, 1);
-	for (i = 0; i < 3; i++) {
-		if (self->pid[i] > 0)
-			kill(self->pid[i], SIGKILL);
-	}
-	while (wait(NULL) > 0)
-		;
-	del_link(LINK);
-	EXPECT_TRUE(nothing_left(10000));
-}
-
-static void begin(FIXTURE_DATA(storm) * self)
-{
-	self->pid[0] = storm_server(self->storm, "0.0.0.0", PORT);
-	self->pid[1] = storm_clients(self->storm, 3, LIP, PORT);
-	self->pid[2] = storm_clients(self->storm, 3, LIP, PORT);
-}
-
-/* Whether all processes came to their end by themselves. */
-static bool end(FIXTURE_DATA(storm) * self)
-{
-	bool good = true;
-	int i, status;
-
-	SET(self->storm->stop, 1);
-	for (i = 0; i < 3; i++) {
-		good &= waitpid(self->pid[i], &status, 0) == self->pid[i] &&
-			WIFEXITED(status) && !WEXITSTATUS(status);
-		self->pid[i] = 0;
-	}
-	return good;
+	EXPECT_TRUE(storm_team_kill(&self->team));
 }
 
 /* Until so many were established; false when it does not go on. */
@@ -87,7 +48,7 @@ TEST_F_TIMEOUT(storm, C64_connections_while_the_device_comes_and_goes, 2900)
 {
 	long connections = share(60, 10000), removals = share(4, 50), i;
 	unsigned int dice = new_dice(0);
-	struct storm *storm = self->storm;
+	struct storm *storm = self->team.storm;
 	/* Among few connections what others allocate would count. */
 	bool count_all = share(0, 1);
 	long before = 0, after;
@@ -98,7 +59,7 @@ TEST_F_TIMEOUT(storm, C64_connections_while_the_device_comes_and_goes, 2900)
 		ASSERT_LT(0, before);
 	}
 	start = now_ms();
-	begin(self);
+	storm_team_start(&self->team, 3);
 	for (i = 1; i <= removals; i++) {
 		ASSERT_TRUE(until_established(
 			storm, connections * i / removals -
@@ -107,14 +68,13 @@ TEST_F_TIMEOUT(storm, C64_connections_while_the_device_comes_and_goes, 2900)
 			storm_print(storm);
 		}
 		storm_print(storm);
-		ASSERT_EQ(0, sh("timeout 60 rdma link del x" LINK));
+		ASSERT_EQ(0, sh("timeout 60 rdma link del x" STORM_LINK));
 		sleep_ms(roll(&dice, 30));
-		ASSERT_EQ(0,
-			  sh("rdma link add x" LINK " type rxe netdev " LINK));
+		ASSERT_EQ(0, sh("rdma link add x" STORM_LINK
+				" type rxe netdev " STORM_LINK));
 	}
 	EXPECT_TRUE(until_established(storm, connections));
-	EXPECT_TRUE(end(self));
-	storm_print(storm);
+	EXPECT_TRUE(storm_team_end(&self->team, STORM_SERVER));
 	printf("# %ld removals, %lld s\n", removals, (now_ms() - start) / 1000);
 
 	EXPECT_LE(connections, storm->established);

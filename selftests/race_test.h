@@ -401,4 +401,75 @@ static inline void storm_print(const struct storm *storm)
 	fflush(stdout);
 }
 
+/* --- a storm's processes, with a device of their own */
+
+#define STORM_LINK "d1"
+#define STORM_IP   "10.81.0.1"
+#define STORM_PORT 7471
+
+enum {
+	STORM_SERVER,
+	STORM_CLIENTS,
+	STORM_PROCESSES = 3
+};
+
+/**
+ * struct storm_team - the processes of a storm
+ * @storm: what they share
+ * @pid: of the server, and of two that are clients; 0: it has ended
+ */
+struct storm_team {
+	struct storm *storm;
+	pid_t pid[STORM_PROCESSES];
+};
+
+static inline bool storm_team_init(struct storm_team *team)
+{
+	team->storm = shared_memory(sizeof(*team->storm));
+	return team->storm && !add_link(STORM_LINK, STORM_IP "/24");
+}
+
+/* Each client has so many threads. */
+static inline void storm_team_start(struct storm_team *team, int threads)
+{
+	int i;
+
+	team->pid[STORM_SERVER] =
+		storm_server(team->storm, "0.0.0.0", STORM_PORT);
+	for (i = STORM_CLIENTS; i < STORM_PROCESSES; i++)
+		team->pid[i] = storm_clients(team->storm, threads, STORM_IP,
+					     STORM_PORT);
+}
+
+/* Whether those from @first on come to their end by themselves. */
+static inline bool storm_team_end(struct storm_team *team, int first)
+{
+	bool good = true;
+	int i, status;
+
+	SET(team->storm->stop, 1);
+	for (i = first; i < STORM_PROCESSES; i++) {
+		good &= waitpid(team->pid[i], &status, 0) == team->pid[i] &&
+			WIFEXITED(status) && !WEXITSTATUS(status);
+		team->pid[i] = 0;
+	}
+	storm_print(team->storm);
+	return good;
+}
+
+/* Those that are left, and the device; whether that was all. */
+static inline bool storm_team_kill(struct storm_team *team)
+{
+	int i;
+
+	for (i = 0; i < STORM_PROCESSES; i++) {
+		if (team->pid[i] > 0)
+			kill(team->pid[i], SIGKILL);
+	}
+	while (wait(NULL) > 0)
+		;
+	del_link(STORM_LINK);
+	return nothing_left(10000);
+}
+
 #endif /* RACE_TEST_H */

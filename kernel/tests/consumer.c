@@ -315,6 +315,34 @@ int end_accept(struct end *end)
 	return ret;
 }
 
+/* Of an @end that is ready to connect and a @listener that accepts. */
+void end_join(struct end *listener, struct end *end)
+{
+	struct kunit *test = end->test;
+
+	KUNIT_ASSERT_EQ(test, end_recv(end), 0);
+	KUNIT_ASSERT_EQ(test, end_connect(end, NULL, 0), 0);
+	KUNIT_ASSERT_TRUE(test, end_expect(listener,
+					   RDMA_CM_EVENT_CONNECT_REQUEST, 0));
+	KUNIT_ASSERT_TRUE(test, end_expect(end, RDMA_CM_EVENT_ESTABLISHED, 0));
+	KUNIT_ASSERT_TRUE(test, end_expect(listener->child,
+					   RDMA_CM_EVENT_ESTABLISHED, 0));
+	KUNIT_EXPECT_EQ(test, end_qp_state(end), IB_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, end_qp_state(listener->child), IB_QPS_RTS);
+}
+
+/* @child is of a request of @end's that nobody has answered. */
+void end_accept_later(struct end *end, struct end *child)
+{
+	struct kunit *test = end->test;
+
+	KUNIT_ASSERT_EQ(test, end_qp(child), 0);
+	KUNIT_EXPECT_EQ(test, end_accept(child), 0);
+	end_expect(end, RDMA_CM_EVENT_ESTABLISHED, 0);
+	end_expect(child, RDMA_CM_EVENT_ESTABLISHED, 0);
+	KUNIT_EXPECT_EQ(test, end_accept(child), -EINVAL);
+}
+
 int end_disconnect(struct end *end)
 {
 	int ret;

@@ -106,6 +106,8 @@ int end_resolve(struct end *end, u32 addr, u16 port);
 int end_route(struct end *end);
 int end_connect(struct end *end, const void *data, u8 len);
 int end_accept(struct end *end);
+void end_join(struct end *listener, struct end *end);
+void end_accept_later(struct end *end, struct end *child);
 int end_disconnect(struct end *end);
 
 int end_recv(struct end *end);

@@ -43,22 +43,6 @@ static struct end *client(struct kunit *test)
 	return end;
 }
 
-/* Both ends see it established. */
-static void join(struct end *listener, struct end *end)
-{
-	struct kunit *test = end->test;
-
-	KUNIT_ASSERT_EQ(test, end_recv(end), 0);
-	KUNIT_ASSERT_EQ(test, end_connect(end, NULL, 0), 0);
-	KUNIT_ASSERT_TRUE(test, end_expect(listener,
-					   RDMA_CM_EVENT_CONNECT_REQUEST, 0));
-	KUNIT_ASSERT_TRUE(test, end_expect(end, RDMA_CM_EVENT_ESTABLISHED, 0));
-	KUNIT_ASSERT_TRUE(test, end_expect(listener->child,
-					   RDMA_CM_EVENT_ESTABLISHED, 0));
-	KUNIT_EXPECT_EQ(test, end_qp_state(end), IB_QPS_RTS);
-	KUNIT_EXPECT_EQ(test, end_qp_state(listener->child), IB_QPS_RTS);
-}
-
 static void part(struct end *one, struct end *other)
 {
 	struct kunit *test = one->test;
@@ -78,7 +62,7 @@ static void data_goes_both_ways_and_the_connection_ends(struct kunit *test)
 	struct end *listener = server(test, ACCEPTS);
 	struct end *end = client(test), *child = listener->child;
 
-	join(listener, end);
+	end_join(listener, end);
 	KUNIT_EXPECT_NOT_NULL(test, rcm_iw_cm_id(end->id));
 	KUNIT_ASSERT_EQ(test, end_recv(end), 0);
 	KUNIT_ASSERT_EQ(test, end_send(end, 99), 0);
@@ -99,7 +83,7 @@ static void the_passive_side_ends_the_connection(struct kunit *test)
 	struct end *listener = server(test, ACCEPTS);
 	struct end *end = client(test);
 
-	join(listener, end);
+	end_join(listener, end);
 	part(listener->child, end);
 	end_destroy(end);
 	end_destroy(listener);
@@ -118,28 +102,32 @@ static void a_request_carries_private_data(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen->len, 6);
 	KUNIT_EXPECT_STREQ(test, (const char *)seen->data, "hello");
 
-	/* Accepted later, as a server with worker threads does. */
-	KUNIT_ASSERT_EQ(test, end_qp(child), 0);
-	KUNIT_EXPECT_EQ(test, end_accept(child), 0);
-	end_expect(end, RDMA_CM_EVENT_ESTABLISHED, 0);
-	end_expect(child, RDMA_CM_EVENT_ESTABLISHED, 0);
-	KUNIT_EXPECT_EQ(test, end_accept(child), -EINVAL);
+	end_accept_later(end, child);
 	end_destroy(end);
 	end_destroy(listener);
 }
 
-/* siw says "reset" where others say "refused". */
+/*
+ * siw says "reset" where others say "refused". When it looks late it sees that
+ * the peer has closed before it reads what that wrote.
+ */
 static void a_refusal_carries_private_data(struct kunit *test)
 {
-	struct end *listener = server(test, REJECTS);
-	struct end *end = client(test);
+	struct end *listener = server(test, REJECTS), *end;
 	const struct seen *seen;
+	int tries = 5;
 
+again:
+	end = client(test);
 	KUNIT_ASSERT_EQ(test, end_connect(end, NULL, 0), 0);
 	seen = end_next(end, LONG);
 	KUNIT_ASSERT_NOT_NULL(test, seen);
 	KUNIT_EXPECT_EQ(test, seen->event, RDMA_CM_EVENT_REJECTED);
 	KUNIT_EXPECT_EQ(test, seen->status, -ECONNRESET);
+	if (!seen->len && --tries) {
+		end_destroy(end);
+		goto again;
+	}
 	KUNIT_EXPECT_EQ(test, seen->len, 10);
 	KUNIT_EXPECT_STREQ(test, (const char *)seen->data, "not today");
 	end_destroy(end);
@@ -216,7 +204,7 @@ static void destroying_an_end_disconnects_the_other(struct kunit *test)
 	struct end *listener = server(test, ACCEPTS);
 	struct end *end = client(test);
 
-	join(listener, end);
+	end_join(listener, end);
 	end_destroy(end);
 	end_expect(listener->child, RDMA_CM_EVENT_DISCONNECTED, 0);
 	end_destroy(listener);
