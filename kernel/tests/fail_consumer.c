@@ -165,10 +165,13 @@ static int rcm_fail_run(void)
 	if (ret)
 		return ret;
 	ret = rcm_fail_wait(&rcm_fail_client);
-	/* Refused: the server may know why. */
+	/*
+	 * Refused: the server may know why, or be about to, as an accept that
+	 * fails tells the peer first.
+	 */
 	if (ret && ret != -ECONNREFUSED)
 		return ret;
-	if (ret && !try_wait_for_completion(&rcm_fail_server.done))
+	if (ret && !wait_for_completion_timeout(&rcm_fail_server.done, HZ / 2))
 		return ret;
 	other = ret ? rcm_fail_server.status : rcm_fail_wait(&rcm_fail_server);
 	if (other || ret)
