@@ -441,7 +441,7 @@ static inline void storm_team_start(struct storm_team *team, int threads)
 					     STORM_PORT);
 }
 
-/* Whether those from @first on come to their end by themselves. */
+/* Whether those from @first on come to their end by themselves; others may not. */
 static inline bool storm_team_end(struct storm_team *team, int first)
 {
 	bool good = true;
@@ -451,6 +451,11 @@ static inline bool storm_team_end(struct storm_team *team, int first)
 	for (i = first; i < STORM_PROCESSES; i++) {
 		good &= waitpid(team->pid[i], &status, 0) == team->pid[i] &&
 			WIFEXITED(status) && !WEXITSTATUS(status);
+		team->pid[i] = 0;
+	}
+	for (i = 0; i < first; i++) {
+		kill(team->pid[i], SIGKILL);
+		waitpid(team->pid[i], NULL, 0);
 		team->pid[i] = 0;
 	}
 	storm_print(team->storm);

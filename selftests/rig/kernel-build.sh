@@ -27,7 +27,9 @@ config() {
 	fi
 }
 
+# What who sources this may set after it
 edit=
+
 edit_source() {
 	[ -n "$edit" ] || return 0
 	cp "${edit%% *}" before
