@@ -182,10 +182,19 @@ struct rcm_uctx *rcm_uctx_take(struct rcm_file *file, u32 handle)
 	return ctx;
 }
 
+void rcm_uctx_unlock(struct rcm_uctx *ctx)
+{
+	mutex_unlock(&ctx->priv->mutex);
+	rcm_uctx_put(ctx);
+}
+
 /**
  * rcm_uctx_lock - find the identifier of a command
  * @file: file
  * @handle: its handle
+ *
+ * What is being destroyed counts as gone: a command may have found it before
+ * it left the table, and what it would work on is going, without the mutex.
  *
  * Return: it, with its mutex held and a reference, for rcm_uctx_unlock();
  * %NULL when there is none.
@@ -194,15 +203,13 @@ struct rcm_uctx *rcm_uctx_lock(struct rcm_file *file, u32 handle)
 {
 	struct rcm_uctx *ctx = rcm_uctx_get(file, handle);
 
-	if (ctx)
-		mutex_lock(&ctx->priv->mutex);
-	return ctx;
-}
-
-void rcm_uctx_unlock(struct rcm_uctx *ctx)
-{
-	mutex_unlock(&ctx->priv->mutex);
-	rcm_uctx_put(ctx);
+	if (!ctx)
+		return NULL;
+	mutex_lock(&ctx->priv->mutex);
+	if (ctx->priv->state != RCM_STATE_DESTROYING)
+		return ctx;
+	rcm_uctx_unlock(ctx);
+	return NULL;
 }
 
 /**

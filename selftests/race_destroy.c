@@ -12,13 +12,14 @@
 
 #include "kselftest_harness.h"
 
-#define LINK  "d1"
-#define LIP   "10.81.0.1"
-#define DEAD  "10.81.0.9"
-#define GROUP "239.1.1.9"
-#define PORT  7471
-#define WAIT  30000
-#define LEAST 6 /* rounds of each operation */
+#define LINK   "d1"
+#define LIP    "10.81.0.1"
+#define DEAD   "10.81.0.9"
+#define GROUP  "239.1.1.9"
+#define PORT   7471
+#define WAIT   30000
+#define LEAST  6 /* rounds of each operation */
+#define GROUPS 8
 
 /* What the three threads of a round share. */
 struct round {
@@ -154,6 +155,30 @@ static int make_requested(struct round *round)
 			       NULL);
 }
 
+static int join(struct round *round, int handle, int number)
+{
+	struct rcm_join_multicast arg = {
+		.size = sizeof(arg),
+		.handle = handle,
+		.number = number,
+		.addr = addr(GROUP, 0),
+	};
+
+	((struct sockaddr_in *)&arg.addr)->sin_addr.s_addr += htonl(number);
+	return call(round->fd, RCM_JOIN_MULTICAST, &arg);
+}
+
+/* Of so many groups that leaving them all takes a while. */
+static int make_member(struct round *round)
+{
+	int i, ret = 0, handle = make_datagram(round);
+
+	for (i = 1; i <= GROUPS && !ret; i++)
+		ret = join(round, handle, i) ?:
+			      expect(round, round->fd, EV_MULTICAST_JOIN, NULL);
+	return ret ?: handle;
+}
+
 /* --- operations */
 
 static int start_bind(struct round *round)
@@ -224,14 +249,7 @@ static int start_listen(struct round *round)
 
 static int start_join(struct round *round)
 {
-	struct rcm_join_multicast arg = {
-		.size = sizeof(arg),
-		.handle = round->handle,
-		.number = 1,
-		.addr = addr(GROUP, 0),
-	};
-
-	return call(round->fd, RCM_JOIN_MULTICAST, &arg);
+	return join(round, round->handle, 1);
 }
 
 static int start_join_and_leave(struct round *round)
@@ -244,6 +262,30 @@ static int start_join_and_leave(struct round *round)
 	int ret = start_join(round);
 
 	return ret ?: call(round->fd, RCM_LEAVE_MULTICAST, &arg);
+}
+
+/* From the last on, as destroying takes the first ones first. */
+static int start_leave_all(struct round *round)
+{
+	struct rcm_leave_multicast arg = {
+		.size = sizeof(arg),
+		.handle = round->handle,
+	};
+	int ret = 0;
+
+	for (arg.number = GROUPS; arg.number && !ret; arg.number--)
+		ret = call(round->fd, RCM_LEAVE_MULTICAST, &arg);
+	return ret;
+}
+
+static int start_query(struct round *round)
+{
+	struct rcm_query arg;
+	int i, ret = 0;
+
+	for (i = 0; i < 20 && !ret; i++)
+		ret = query(round->fd, round->handle, &arg);
+	return ret;
 }
 
 static int start_migrate(struct round *round)
@@ -286,6 +328,8 @@ static const struct pending operations[] = {
 	{ "listen on all", make, start_listen },
 	{ "join", make_datagram, start_join },
 	{ "join and leave", make_datagram, start_join_and_leave },
+	{ "leave", make_member, start_leave_all },
+	{ "query", make_connected, start_query },
 	{ "migrate", make, start_migrate },
 	{ "write event", make, start_write },
 };
