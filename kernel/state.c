@@ -83,12 +83,16 @@ static const u8 rcm_table[RCM_OP_COUNT][RCM_STATE_COUNT] = {
 	[RCM_OP_RTU_RCVD] = {
 		NEXT(REP_SENT, ESTABLISHED),
 	},
-	/* The peer may reject at any time before it is established. */
+	/*
+	 * The peer may reject at any time before it is established; for us it
+	 * may be already, when the peer dies without having seen our RTU.
+	 */
 	[RCM_OP_REJ_RCVD] = {
 		NEXT(REQ_SENT, FAILED),
 		NEXT(REP_RCVD, FAILED),
 		NEXT(REQ_RCVD, FAILED),
 		NEXT(REP_SENT, FAILED),
+		NEXT(ESTABLISHED, FAILED),
 	},
 	[RCM_OP_NO_ANSWER] = {
 		NEXT(REQ_SENT, FAILED),
@@ -117,10 +121,16 @@ static const u8 rcm_table[RCM_OP_COUNT][RCM_STATE_COUNT] = {
 		NEXT(ESTABLISHED, DISCONNECTED),
 		NEXT(CLOSING, DISCONNECTED),
 	},
+	/*
+	 * ib_cm ends a connection on its own when the peer's queue pair asks
+	 * for another one: then the answer is the first that we hear of it.
+	 */
 	[RCM_OP_DREP_RCVD] = {
+		NEXT(ESTABLISHED, DISCONNECTED),
 		NEXT(CLOSING, DISCONNECTED),
 	},
 	[RCM_OP_DREQ_NO_ANSWER] = {
+		NEXT(ESTABLISHED, DISCONNECTED),
 		NEXT(CLOSING, DISCONNECTED),
 	},
 	[RCM_OP_TIMEWAIT_EXIT] = {

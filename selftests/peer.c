@@ -21,6 +21,7 @@ FIXTURE(peer)
 	int listener;
 	struct rcm_event event;
 	struct cm_mad mad;
+	struct cm_mad request;
 	__u32 ours;   /* the peer's number of the connection */
 	__u32 theirs; /* and rcm's */
 };
@@ -54,9 +55,9 @@ FIXTURE_TEARDOWN(peer)
 /* The peer asks and is accepted; the identifier is self->event.out_handle. */
 #define ACCEPTED(handle)                                                      \
 	do {                                                                  \
-		self->mad = cm_request(&self->peer, PORT);                    \
-		self->ours = get32(&self->mad.data[CM_LOCAL_ID]);             \
-		ASSERT_EQ(0, cm_say(&self->peer, &self->mad));                \
+		self->request = cm_request(&self->peer, PORT);                \
+		self->ours = get32(&self->request.data[CM_LOCAL_ID]);         \
+		ASSERT_EQ(0, cm_say(&self->peer, &self->request));            \
 		EVENT(CONNECT_REQUEST);                                       \
 		handle = self->event.out_new_handle;                          \
 		ASSERT_EQ(0, accept_data(self->fd, handle, NULL, 0));         \
@@ -271,6 +272,46 @@ TEST_F(peer, a_queue_pair_that_has_a_connection_is_stale)
 	ASSERT_EQ(0, cm_say(&self->peer, &request));
 	ASSERT_EQ(0, cm_hear(&self->peer, CM_REJ, &self->mad, WAIT));
 	EXPECT_EQ(10, self->mad.data[CM_REJ_REASON + 1]);
+}
+
+/*
+ * The peer has started anew, and its queue pair asks again: ib_cm ends the
+ * connection that there was, and nobody but the answer says so.
+ */
+TEST_F(peer, a_connection_that_has_become_stale_ends)
+{
+	int server;
+
+	CONNECTED(server);
+	cm_forget(&self->peer);
+	put32(&self->request.data[CM_LOCAL_ID], ++self->peer.last_id);
+	ASSERT_EQ(0, cm_say(&self->peer, &self->request));
+	ASSERT_EQ(0, cm_hear(&self->peer, CM_DREQ, &self->mad, WAIT));
+	ASSERT_EQ(self->theirs, get32(&self->mad.data[CM_LOCAL_ID]));
+	self->mad.attribute = htobe16(CM_DREP);
+	put32(&self->mad.data[CM_LOCAL_ID], self->ours);
+	put32(&self->mad.data[CM_REMOTE_ID], self->theirs);
+	ASSERT_EQ(0, cm_say(&self->peer, &self->mad));
+	EVENT(DISCONNECTED);
+	EXPECT_EQ(server, (int)self->event.out_handle);
+	EVENT(TIMEWAIT_EXIT);
+}
+
+/* It has accepted, and dies before our confirmation is there. */
+TEST_F(peer, a_rejection_after_the_confirmation_ends_the_connection)
+{
+	int server;
+
+	CONNECTED(server);
+	self->mad = cm_about(&self->peer, CM_REJ, self->ours, self->theirs);
+	self->mad.data[CM_REJ_WHAT] = 2 << 6; /* no REQ and no REP */
+	self->mad.data[CM_REJ_REASON + 1] = 28;
+	ASSERT_EQ(0, cm_say(&self->peer, &self->mad));
+	EVENT(REJECTED);
+	EXPECT_EQ(server, (int)self->event.out_handle);
+	EXPECT_EQ(28, self->event.out_status);
+	EXPECT_EQ(RCM_STATE_FAILED, state_of(self->fd, server));
+	EXPECT_EQ(0, disconnect(self->fd, server));
 }
 
 TEST_F(peer, what_does_not_fit_is_no_harm_to_who_accepted)
