@@ -25,8 +25,9 @@
  * @ah: address vector, with a reference, until the membership was reported to
  *	the consumer
  * @unreported: it was not yet
- * @ndev: interface that reports the membership, with a reference; %NULL when
- *	none does
+ * @ifindex: interface that reports the membership, in the identifier's
+ *	namespace; 0 when none does. It may be deleted meanwhile, and that ends
+ *	its part of the membership
  */
 struct rcm_mcast {
 	struct list_head node;
@@ -35,7 +36,7 @@ struct rcm_mcast {
 	void *context;
 	struct rdma_ah_attr ah;
 	bool unreported;
-	struct net_device *ndev;
+	int ifindex;
 };
 
 /* The group's GID; RoCE v1 has multicast GIDs of its own kind for IPv4. */
@@ -79,6 +80,9 @@ static struct net_device *rcm_mcast_ndev(struct rcm_id *priv)
 
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(priv->sgid_attr);
+	/* It may have moved to another namespace. */
+	if (!IS_ERR(ndev) && !net_eq(dev_net(ndev), priv->net))
+		ndev = ERR_PTR(-ENODEV);
 	if (!IS_ERR(ndev))
 		dev_hold(ndev);
 	rcu_read_unlock();
@@ -120,13 +124,17 @@ static struct rcm_mcast *rcm_mcast_find(struct rcm_id *priv, u32 number)
 	return NULL;
 }
 
-static void rcm_mcast_free(struct rcm_mcast *mcast)
+static void rcm_mcast_free(struct rcm_id *priv, struct rcm_mcast *mcast)
 {
+	struct net_device *ndev = NULL;
+
 	if (mcast->unreported)
 		rdma_destroy_ah_attr(&mcast->ah);
-	if (mcast->ndev) {
-		rcm_mcast_igmp(mcast->ndev, &mcast->addr, false);
-		dev_put(mcast->ndev);
+	if (mcast->ifindex)
+		ndev = dev_get_by_index(priv->net, mcast->ifindex);
+	if (ndev) {
+		rcm_mcast_igmp(ndev, &mcast->addr, false);
+		dev_put(ndev);
 	}
 	kfree(mcast);
 }
@@ -227,15 +235,14 @@ static struct rcm_mcast *rcm_mcast_add(struct rcm_id *priv,
 		ret = rcm_mcast_igmp(ndev, addr, true);
 		if (ret)
 			goto err_free;
-		mcast->ndev = ndev;
-	} else {
-		dev_put(ndev);
+		mcast->ifindex = ndev->ifindex;
 	}
+	dev_put(ndev);
 	list_add_tail(&mcast->node, &priv->mcasts);
 	return mcast;
 
 err_free:
-	rcm_mcast_free(mcast);
+	rcm_mcast_free(priv, mcast);
 err_ndev:
 	dev_put(ndev);
 err:
@@ -316,7 +323,7 @@ int rcm_mcast_leave(struct rcm_id *priv, u32 number)
 	if (!mcast)
 		return -ENOENT;
 	list_del(&mcast->node);
-	rcm_mcast_free(mcast);
+	rcm_mcast_free(priv, mcast);
 	return 0;
 }
 
@@ -334,7 +341,7 @@ void rcm_mcast_leave_addr(struct rcm_id *priv, const union rcm_addr *addr)
 	list_for_each_entry(mcast, &priv->mcasts, node) {
 		if (rcm_addr_equal(&mcast->addr, addr)) {
 			list_del(&mcast->node);
-			rcm_mcast_free(mcast);
+			rcm_mcast_free(priv, mcast);
 			return;
 		}
 	}
@@ -350,6 +357,6 @@ void rcm_mcast_leave_all(struct rcm_id *priv)
 
 	list_for_each_entry_safe(mcast, next, &priv->mcasts, node) {
 		list_del(&mcast->node);
-		rcm_mcast_free(mcast);
+		rcm_mcast_free(priv, mcast);
 	}
 }

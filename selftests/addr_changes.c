@@ -20,6 +20,7 @@
 #define OTHER "d2"
 #define OIP   "10.86.0.1"
 #define VLAN  "d1.100"
+#define GROUP "239.1.1.7"
 #define VIP   "10.87.0.1"
 #define PORT  7471
 #define WAIT  8000
@@ -286,15 +287,18 @@ TEST_F(changes, C26_a_hole_in_the_table_of_gids)
 	sh("ip address del " LIP3 "/24 dev " LINK);
 }
 
+#define ADD_VLAN                                                   \
+	"modprobe 8021q; ip link add link " LINK " name " VLAN     \
+	" type vlan id 100 && ip address add " VIP "/24 dev " VLAN \
+	" && ip link set " VLAN " up"
+
 /* A VLAN has no RDMA device of its own: it is the lower interface's. */
 TEST_F(changes, C28_an_address_on_a_vlan)
 {
 	struct rcm_query lower, upper;
 	int handle;
 
-	ASSERT_EQ(0, sh("modprobe 8021q; ip link add link " LINK " name " VLAN
-			" type vlan id 100 && ip address add " VIP
-			"/24 dev " VLAN " && ip link set " VLAN " up"));
+	ASSERT_EQ(0, sh(ADD_VLAN));
 	ASSERT_TRUE(wait_for_address(VIP));
 	handle = create_tcp(self->fd);
 	ASSERT_EQ(0, bind_text(self->fd, handle, VIP, PORT));
@@ -313,6 +317,31 @@ TEST_F(changes, C28_an_address_on_a_vlan)
 	EXPECT_EQ(EV_CONNECT_REQUEST, next_event(self->fd, &self->event, WAIT));
 	EXPECT_EQ(if_nametoindex(VLAN), self->event.out_endpoint.ifindex);
 	sh("ip link del " VLAN);
+}
+
+/* What goes does not wait for who is a member by it. */
+TEST_F(changes, a_group_keeps_no_interface)
+{
+	struct rcm_join_multicast join = {
+		.size = sizeof(join),
+		.number = 1,
+		.addr = addr(GROUP, 0),
+	};
+	struct rcm_leave_multicast leave = {
+		.size = sizeof(leave),
+		.number = 1,
+	};
+
+	ASSERT_EQ(0, sh(ADD_VLAN));
+	ASSERT_TRUE(wait_for_address(VIP));
+	join.handle = create(self->fd, 0, PS_UDP);
+	ASSERT_EQ(0, bind_text(self->fd, join.handle, VIP, PORT));
+	ASSERT_EQ(0, call(self->fd, RCM_JOIN_MULTICAST, &join));
+	ASSERT_EQ(EV_MULTICAST_JOIN, next_event(self->fd, &self->event, WAIT));
+	ASSERT_EQ(0, sh("ip maddress show dev " VLAN " | grep -qw " GROUP));
+	ASSERT_EQ(0, sh("timeout -s KILL 8 ip link del " VLAN));
+	leave.handle = join.handle;
+	EXPECT_EQ(0, call(self->fd, RCM_LEAVE_MULTICAST, &leave));
 }
 
 TEST_HARNESS_MAIN
