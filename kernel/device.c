@@ -370,6 +370,8 @@ static void rcm_device_remove(struct ib_device *ib, void *client_data)
 	mutex_lock(&rcm_device_mutex);
 	list_del_rcu(&device->node);
 	mutex_unlock(&rcm_device_mutex);
+	/* Who found it there asks ib_core about it, before it has a reference. */
+	synchronize_rcu();
 
 	spin_lock(&device->lock);
 	WRITE_ONCE(device->dead, true);

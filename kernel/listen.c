@@ -157,6 +157,8 @@ static int rcm_listen_on(struct rcm_id *priv, struct rcm_device *device)
 		kfree(listen);
 		return ret;
 	}
+	/* It may be heard until it is freed, which may be after its owner's end. */
+	rcm_id_get(priv);
 	rcm_device_get(device);
 	list_add_tail(&listen->owner_node, &priv->listens);
 	list_add_tail(&listen->device_node, &device->listens);
@@ -167,6 +169,7 @@ static void rcm_listen_free(struct rcm_listener *listen)
 {
 	listen->device->transport->unlisten(listen);
 	rcm_device_put(listen->device);
+	rcm_id_put(listen->owner);
 	kfree(listen);
 }
 
