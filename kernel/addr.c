@@ -358,8 +358,8 @@ void rcm_addr_wait(struct rcm_addr_req *req, unsigned int timeout_ms)
  * rcm_addr_cancel - make sure that a request does not complete any more
  * @req: request, in any stage of its life
  *
- * Waits for a completion that is running, so it must not be called from one,
- * nor with a lock held that req->done takes.
+ * Waits for a completion that is running, so it must not be called with a lock
+ * held that req->done takes. A completion may call it, when it asked again.
  *
  * Context: process; sleeps.
  * Return: true when req->done was not called and will not be.
@@ -368,7 +368,11 @@ bool rcm_addr_cancel(struct rcm_addr_req *req)
 {
 	bool cancelled = atomic_xchg(&req->pending, 0);
 
-	if (cancelled) {
+	if (cancelled && current_work() == &req->work.work) {
+		/* No other thread runs it meanwhile. */
+		rcm_addr_dequeue(req);
+		cancel_delayed_work(&req->work);
+	} else if (cancelled) {
 		/* Running, it may enqueue itself; enqueued, it may be queued. */
 		cancel_delayed_work_sync(&req->work);
 		rcm_addr_dequeue(req);

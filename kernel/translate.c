@@ -19,7 +19,11 @@ static int rcm_translate_handler(struct rdma_cm_id *id,
 
 	if (event->event == RDMA_CM_EVENT_ADDR_RESOLVED)
 		return 0;
-	translation->status = event->status;
+	/* The device goes, now or after it came to its end. */
+	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		translation->status = translation->status ?: -ENODEV;
+	else
+		translation->status = event->status;
 	complete(&translation->done);
 	return 0;
 }
@@ -43,7 +47,7 @@ int rcm_translate(struct net *net, const union rcm_addr *src,
 		  const union rcm_addr *dst, unsigned int timeout_ms,
 		  struct rcm_endpoint *to)
 {
-	struct rcm_translation translation;
+	struct rcm_translation translation = {};
 	struct rcm_id *priv;
 	int ret;
 
@@ -63,13 +67,14 @@ int rcm_translate(struct net *net, const union rcm_addr *src,
 		ret = -EINTR;
 		goto out;
 	}
-	ret = translation.status;
-	if (ret)
-		goto out;
 
 	mutex_lock(&priv->mutex);
-	rcm_id_endpoint(priv, to);
+	ret = translation.status;
+	if (!ret)
+		rcm_id_endpoint(priv, to);
 	mutex_unlock(&priv->mutex);
+	if (ret)
+		goto out;
 	/* The port is given back, so it means nothing. */
 	((struct sockaddr_in *)&to->src)->sin_port = 0;
 out:
