@@ -114,6 +114,9 @@ static void rcm_connect_timed_out(struct work_struct *work)
 	void *cm = NULL;
 
 	rcm_id_lock_events(priv);
+	/* Started anew while it waited for the mutex: it will run again. */
+	if (time_before(jiffies, peer->due))
+		goto out;
 	if (priv->state == RCM_STATE_CLOSING &&
 	    rcm_disconnect_timed_out(priv)) {
 		rcm_id_destroy_unlock(priv);
@@ -169,11 +172,15 @@ int rcm_peer_alloc(struct rcm_id *priv)
 /* Unless it runs already; 0 milliseconds are no bound. */
 static void rcm_connect_start_timer(struct rcm_id *priv, unsigned int ms)
 {
+	unsigned long delay = msecs_to_jiffies(ms);
+	unsigned long due = jiffies + delay;
+
 	if (!ms)
 		return;
 	rcm_id_get(priv);
-	if (!queue_delayed_work(rcm_wq, &priv->peer->timer,
-				msecs_to_jiffies(ms)))
+	if (queue_delayed_work(rcm_wq, &priv->peer->timer, delay))
+		priv->peer->due = due;
+	else
 		rcm_id_put(priv);
 }
 
@@ -405,11 +412,22 @@ static void rcm_disconnect_start_timer(struct rcm_id *priv, int error)
 		rcm_connect_start_timer(priv, transport->disconnect_ms(priv));
 }
 
+/* The peer of datagrams keeps no connection: there is nothing to wait for. */
+static int rcm_ud_disconnect(struct rcm_id *priv)
+{
+	int ret = rcm_id_allows(priv, RCM_OP_DISCONNECT);
+
+	if (!ret && priv->cm)
+		rcm_qp_to_error(priv);
+	return ret;
+}
+
 /**
  * rcm_id_disconnect - end a connection, or answer the peer who ends it
  * @priv: identifier that connected or was connected to, with its mutex held
  *
  * When the device fails to ask the peer the connection is over nevertheless.
+ * Of datagrams nothing but the queue pair ends, and no event follows.
  *
  * Return: 0; -EINVAL when there never was a connection; -ENODEV when the
  * device is gone.
@@ -418,6 +436,8 @@ int rcm_id_disconnect(struct rcm_id *priv)
 {
 	int ret;
 
+	if (priv->id.qp_type == IB_QPT_UD)
+		return rcm_ud_disconnect(priv);
 	ret = rcm_id_begin(priv, RCM_OP_DISCONNECT);
 	if (ret)
 		return ret;
@@ -428,6 +448,9 @@ int rcm_id_disconnect(struct rcm_id *priv)
 	if (!priv->cm)
 		return 0;
 	rcm_qp_to_error(priv);
+	/* ib_cm takes it when it had a notice, and then tells of neither. */
+	if (priv->state == RCM_STATE_REP_SENT)
+		return 0;
 	ret = priv->device->transport->disconnect(priv);
 	if (priv->state == RCM_STATE_CLOSING)
 		rcm_disconnect_start_timer(priv, ret);

@@ -473,6 +473,9 @@ void rcm_pace_leave(struct rcm_id *priv, enum rcm_op op)
 		pacer->in_flight--;
 	if (!wait)
 		rcm_pacer_learn(pacer, priv, op);
+	/* What was let through for want of answers is not for the next ones. */
+	if (!pacer->in_flight && !pacer->waiting)
+		pacer->extra = 0;
 	rcm_pacer_run(pacer);
 	rcm_pacer_unwatch(pacer);
 	pacer->users--;

@@ -104,6 +104,7 @@ enum rcm_deferred {
  * @path: to it; where id.route.path_rec points to
  * @timer: runs while rcm_id.connect_timeout_ms does, and while the end of
  *	the connection waits for its answer
+ * @due: when @timer was to run, jiffies
  * @pacer: what counts the request, while it has no answer; see pace.c
  * @wait: while it waits to be sent
  * @sent: when it was sent, jiffies; valid while it is counted and not waiting
@@ -112,6 +113,7 @@ struct rcm_peer {
 	struct rcm_id *priv;
 	struct sa_path_rec path;
 	struct delayed_work timer;
+	unsigned long due;
 	struct rcm_pacer *pacer;
 	struct rcm_pace_wait *wait;
 	unsigned long sent;
