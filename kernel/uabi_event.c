@@ -368,7 +368,8 @@ int rcm_uevent_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-static bool rcm_uevent_room_to_write(struct rcm_uctx *ctx)
+/* Each kind for itself: a library's must not be lost for the application's. */
+static bool rcm_uevent_room_to_write(struct rcm_uctx *ctx, u32 type)
 {
 	struct rcm_uevent *uevent;
 	struct rcm_file *file;
@@ -376,7 +377,7 @@ static bool rcm_uevent_room_to_write(struct rcm_uctx *ctx)
 
 	file = rcm_uctx_lock_file(ctx);
 	list_for_each_entry(uevent, &ctx->events, ctx_node) {
-		if (rcm_uevent_type(uevent) >= RCM_EVENT_USER)
+		if (rcm_uevent_type(uevent) == type)
 			count++;
 	}
 	spin_unlock(&file->lock);
@@ -395,7 +396,7 @@ int rcm_uevent_write(struct rcm_uctx *ctx, const struct rcm_write_event *write)
 	struct rcm_uevent_full *full;
 	struct rcm_conn_param *conn;
 
-	if (!rcm_uevent_room_to_write(ctx))
+	if (!rcm_uevent_room_to_write(ctx, write->event))
 		return -ENOBUFS;
 	full = rcm_uevent_alloc(true);
 	if (!full)

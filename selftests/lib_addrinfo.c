@@ -522,6 +522,63 @@ TEST(route_of_hints_restricts)
 	rdma_freeaddrinfo(res);
 }
 
+/* Whether a hint that is equal to the path but for one member allows it. */
+static int route_allowed(const struct ibv_path_record *hint)
+{
+	struct rdma_addrinfo hints = {}, *res;
+	int len;
+
+	hints.ai_route = (void *)hint;
+	hints.ai_route_len = sizeof(*hint);
+	if (rdma_getaddrinfo(IP4, PORT_STR, &hints, &res))
+		return -1;
+	len = res->ai_route_len;
+	rdma_freeaddrinfo(res);
+	return !!len;
+}
+
+#define ALLOWED(value, member, set)                      \
+	do {                                             \
+		struct ibv_path_record hint = path;      \
+		hint.member = set;                       \
+		EXPECT_EQ(value, route_allowed(&hint))   \
+		{                                        \
+			TH_LOG(#member " %x", (int)set); \
+		}                                        \
+	} while (0)
+
+TEST(each_member_of_a_route_of_hints_restricts)
+{
+	struct ibv_path_record path;
+	struct rdma_addrinfo *res;
+	__u8 mtu, life;
+
+	ASSERT_EQ(0, rdma_getaddrinfo(IP4, PORT_STR, NULL, &res));
+	path = ((struct ibv_path_data *)res->ai_route)->path;
+	rdma_freeaddrinfo(res);
+	EXPECT_EQ(1, route_allowed(&path));
+
+	ALLOWED(0, dlid, htons(5));
+	ALLOWED(0, slid, htons(5));
+	ALLOWED(0, flowlabel_hoplimit, path.flowlabel_hoplimit ^ htonl(1));
+	ALLOWED(1, flowlabel_hoplimit, path.flowlabel_hoplimit ^ htonl(0x500));
+	ALLOWED(0, tclass, path.tclass ^ 4);
+	ALLOWED(0, qosclass_sl, path.qosclass_sl ^ htons(3));
+	/* It is the port's. */
+	ALLOWED(1, rate, 2 << 6 | IBV_RATE_600_GBPS);
+	mtu = path.mtu & 0x3f;
+	ALLOWED(0, mtu, 2 << 6 | (mtu + 1));
+	ALLOWED(0, mtu, mtu); /* more than it is */
+	ALLOWED(1, mtu, mtu - 1);
+	ALLOWED(0, mtu, 1 << 6 | mtu); /* less */
+	ALLOWED(1, mtu, 1 << 6 | (mtu + 1));
+	ALLOWED(1, mtu, 3 << 6 | 1); /* the most there is */
+	ALLOWED(1, mtu, 0);
+	life = path.packetlifetime & 0x3f;
+	ALLOWED(0, packetlifetime, 2 << 6 | (life + 1));
+	ALLOWED(0, packetlifetime, 1 << 6 | life);
+}
+
 TEST(route_of_hints_says_where)
 {
 	struct rdma_addrinfo hints = {}, *res;
@@ -541,6 +598,7 @@ TEST(route_of_hints_says_where)
 	rdma_freeaddrinfo(res);
 	hints.ai_route_len = 5;
 	EXPECT_EQ(EINVAL, err(rdma_getaddrinfo(NULL, PORT_STR, &hints, &res)));
+	EXPECT_EQ(EINVAL, err(rdma_getaddrinfo(IP4, PORT_STR, &hints, &res)));
 }
 
 TEST(no_identifier_is_left_and_no_port_taken)
@@ -761,7 +819,31 @@ TEST_F(newer, synchronous)
 	EXPECT_EQ(RCM_CM_EVENT_ADDRINFO_RESOLVED, id->event->event);
 	ASSERT_EQ(0, query_addrinfo(id, &info));
 	rdma_freeaddrinfo(info);
+
+	resolver_says = EAI_AGAIN;
+	EXPECT_EQ(EAGAIN, err(resolve_addrinfo(id, "host", PORT_STR, NULL)));
+	resolver_says = EAI_FAMILY;
+	EXPECT_EQ(EAFNOSUPPORT,
+		  err(resolve_addrinfo(id, "host", PORT_STR, NULL)));
+	resolver_says = EAI_FAIL;
+	EXPECT_EQ(EIO, err(resolve_addrinfo(id, "host", PORT_STR, NULL)));
+	resolver_says = 0;
 	EXPECT_EQ(0, rdma_destroy_id(id));
+}
+
+TEST_F(newer, the_answer_moves_along)
+{
+	struct rdma_event_channel *other = rdma_create_event_channel();
+	struct rdma_addrinfo *info;
+
+	ASSERT_NE(NULL, other);
+	ASSERT_EQ(0, resolve_addrinfo(self->id, "rdmahost", PORT_STR, NULL));
+	ASSERT_EQ(0, rdma_migrate_id(self->id, other));
+	ASSERT_EQ(0, expect_event(other, RCM_CM_EVENT_ADDRINFO_RESOLVED));
+	ASSERT_EQ(0, query_addrinfo(self->id, &info));
+	rdma_freeaddrinfo(info);
+	ASSERT_EQ(0, rdma_migrate_id(self->id, self->channel));
+	rdma_destroy_event_channel(other);
 }
 
 TEST_F(newer, written_events)
@@ -774,6 +856,8 @@ TEST_F(newer, written_events)
 					    0x1122334455667788 + i));
 	EXPECT_EQ(ENOBUFS,
 		  err(write_cm_event(self->id, RCM_CM_EVENT_USER, 0, 0)));
+	/* The library's own has its place nevertheless. */
+	ASSERT_EQ(0, resolve_addrinfo(self->id, IP4, PORT_STR, NULL));
 	for (i = 0; i < RCM_MAX_WRITTEN_EVENTS; i++) {
 		event = next_event(self->channel, RCM_CM_EVENT_USER);
 		ASSERT_NE(NULL, event);
@@ -782,6 +866,8 @@ TEST_F(newer, written_events)
 		EXPECT_EQ(0x1122334455667788 + i, rcm_event_arg(event));
 		EXPECT_EQ(0, rdma_ack_cm_event(event));
 	}
+	EXPECT_EQ(0,
+		  expect_event(self->channel, RCM_CM_EVENT_ADDRINFO_RESOLVED));
 	EXPECT_STREQ("RDMA_CM_EVENT_USER", rdma_event_str(RCM_CM_EVENT_USER));
 }
 

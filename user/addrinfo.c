@@ -103,6 +103,27 @@ static int rcm_check_types(struct rdma_addrinfo *wanted)
 		       EAI_QPTYPE;
 }
 
+/* The paths of the hints, of either type; NULL when there is no such path. */
+static const struct ibv_path_record *
+rcm_hint_path(const struct rdma_addrinfo *wanted, size_t n)
+{
+	size_t len = wanted->ai_route_len;
+
+	if (!len)
+		return NULL;
+	if (len % sizeof(struct ibv_path_data) == 0) {
+		const struct ibv_path_data *data = wanted->ai_route;
+
+		return n < len / sizeof(*data) ? &data[n].path : NULL;
+	}
+	if (len % sizeof(struct ibv_path_record) == 0) {
+		const struct ibv_path_record *path = wanted->ai_route;
+
+		return n < len / sizeof(*path) ? &path[n] : NULL;
+	}
+	return NULL;
+}
+
 /* Completes @wanted, a copy of the hints. */
 static int rcm_check_hints(struct rdma_addrinfo *wanted)
 {
@@ -117,7 +138,8 @@ static int rcm_check_hints(struct rdma_addrinfo *wanted)
 		ret = rcm_check_addr(wanted->ai_src_addr, wanted->ai_src_len);
 	if (ret)
 		return ret;
-	if ((wanted->ai_route_len && !wanted->ai_route) ||
+	if ((wanted->ai_route_len &&
+	     (!wanted->ai_route || !rcm_hint_path(wanted, 0))) ||
 	    (wanted->ai_connect_len && !wanted->ai_connect))
 		return rcm_fail(EINVAL);
 	if (rcm_passive(wanted))
@@ -313,27 +335,6 @@ static int rcm_from_source(const struct rdma_addrinfo *wanted,
 		       EAI_MEMORY;
 }
 
-/* The paths of the hints, of either type; NULL when there is no such path. */
-static const struct ibv_path_record *
-rcm_hint_path(const struct rdma_addrinfo *wanted, size_t n)
-{
-	size_t len = wanted->ai_route_len;
-
-	if (!len)
-		return NULL;
-	if (len % sizeof(struct ibv_path_data) == 0) {
-		const struct ibv_path_data *data = wanted->ai_route;
-
-		return n < len / sizeof(*data) ? &data[n].path : NULL;
-	}
-	if (len % sizeof(struct ibv_path_record) == 0) {
-		const struct ibv_path_record *path = wanted->ai_route;
-
-		return n < len / sizeof(*path) ? &path[n] : NULL;
-	}
-	return NULL;
-}
-
 static bool rcm_gid_is_zero(const union ibv_gid *gid)
 {
 	return !gid->global.subnet_prefix && !gid->global.interface_id;
@@ -363,8 +364,6 @@ static int rcm_from_route(const char *service,
 	const struct ibv_path_record *path = rcm_hint_path(wanted, 0);
 	struct sockaddr_storage addr;
 
-	if (!path)
-		return rcm_fail(EINVAL);
 	if (rcm_gid_is_zero(&path->dgid))
 		return EAI_NONAME;
 	rcm_addr_of_gid(&path->dgid, &addr);
@@ -394,23 +393,66 @@ static void rcm_fill_path(struct ibv_path_data *to, const struct rcm_path *from)
 	path->packetlifetime = 2 << 6 | from->packet_life_time;
 }
 
-static bool rcm_gid_allows(const union ibv_gid *hint, const __u8 *gid)
+static bool rcm_gid_allows(const union ibv_gid *hint, const union ibv_gid *gid)
 {
 	return rcm_gid_is_zero(hint) || !memcmp(hint, gid, sizeof(*hint));
 }
 
+static bool rcm_bits_allow(__u32 hint, __u32 value, __u32 mask)
+{
+	return !(hint & mask) || (hint & mask) == (value & mask);
+}
+
+/* What the two upper bits of @hint say of its value: more, less, that, most. */
+static bool rcm_selector_allows(__u8 hint, __u8 path)
+{
+	__u8 wanted = hint & 0x3f;
+	__u8 value = path & 0x3f;
+
+	if (!wanted)
+		return true;
+	switch (hint >> 6) {
+	case 0:
+		return value > wanted;
+	case 1:
+		return value < wanted;
+	case 2:
+		return value == wanted;
+	default:
+		return true;
+	}
+}
+
+/*
+ * But for the flow label, which each connection chooses for itself, and the rate,
+ * which is the port's, whatever that is.
+ */
+static bool rcm_hint_allows(const struct ibv_path_record *hint,
+			    const struct ibv_path_record *path)
+{
+	return rcm_gid_allows(&hint->dgid, &path->dgid) &&
+	       rcm_gid_allows(&hint->sgid, &path->sgid) &&
+	       rcm_bits_allow(hint->dlid, path->dlid, 0xffff) &&
+	       rcm_bits_allow(hint->slid, path->slid, 0xffff) &&
+	       rcm_bits_allow(ntohl(hint->flowlabel_hoplimit),
+			      ntohl(path->flowlabel_hoplimit), 0xff) &&
+	       rcm_bits_allow(hint->tclass, path->tclass, 0xff) &&
+	       rcm_bits_allow(hint->pkey, path->pkey, 0xffff) &&
+	       rcm_bits_allow(ntohs(hint->qosclass_sl),
+			      ntohs(path->qosclass_sl), 0xf) &&
+	       rcm_selector_allows(hint->mtu, path->mtu) &&
+	       rcm_selector_allows(hint->packetlifetime, path->packetlifetime);
+}
+
 /* Zero in a path of the hints stands for whatever it is. */
 static bool rcm_path_allowed(const struct rdma_addrinfo *wanted,
-			     const struct rcm_path *path)
+			     const struct ibv_path_record *path)
 {
 	const struct ibv_path_record *hint;
 	size_t i;
 
 	for (i = 0; (hint = rcm_hint_path(wanted, i)); i++) {
-		if (rcm_gid_allows(&hint->dgid, path->dgid) &&
-		    rcm_gid_allows(&hint->sgid, path->sgid) &&
-		    (!hint->pkey || hint->pkey == htons(path->pkey)) &&
-		    (!hint->tclass || hint->tclass == path->traffic_class))
+		if (rcm_hint_allows(hint, path))
 			return true;
 	}
 	return !i;
@@ -420,13 +462,18 @@ static int rcm_set_route(struct rdma_addrinfo *rai,
 			 const struct rdma_addrinfo *wanted,
 			 const struct rcm_endpoint *ep)
 {
-	if (!ep->num_paths || !rcm_path_allowed(wanted, &ep->path))
+	struct ibv_path_data data;
+
+	if (!ep->num_paths)
 		return 0;
-	rai->ai_route = calloc(1, sizeof(struct ibv_path_data));
+	rcm_fill_path(&data, &ep->path);
+	if (!rcm_path_allowed(wanted, &data.path))
+		return 0;
+	rai->ai_route = malloc(sizeof(data));
 	if (!rai->ai_route)
 		return EAI_MEMORY;
-	rai->ai_route_len = sizeof(struct ibv_path_data);
-	rcm_fill_path(rai->ai_route, &ep->path);
+	memcpy(rai->ai_route, &data, sizeof(data));
+	rai->ai_route_len = sizeof(data);
 	return 0;
 }
 
@@ -549,8 +596,9 @@ static int rcm_getaddrinfo(const char *node, const char *service,
  * without RAI_NOROUTE, the one that leads to the destination, with port 0;
  * ai_src_len is 0 when none was found, which is no error.  Without RAI_NOROUTE
  * ai_route is then one struct ibv_path_data, unless the paths of the hints do
- * not allow it: members that are not zero have to agree.  ai_connect is that
- * of the hints.
+ * not allow it: members that are not zero have to agree, those with a selector
+ * as it says, but for the rate, which is the port's, and the flow label, which is
+ * chosen anew each time.  ai_connect is that of the hints.
  *
  * Waits for name servers unless RAI_NUMERICHOST is set, and for each
  * destination's link address, up to two seconds, unless RAI_NOROUTE is.

@@ -336,8 +336,8 @@ static int rcm_id_move(struct rcm_id *id, struct rcm_channel *to,
  *	synchronous operation
  *
  * Events not read yet move along.  Waits until every event of @id that was
- * read from the old channel is acknowledged.  Nothing else may be done with
- * @id meanwhile.
+ * read from the old channel is acknowledged, and for the name servers that
+ * rdma_resolve_addrinfo() asked.  Nothing else may be done with @id meanwhile.
  *
  * Follows rdma_migrate_id(3).
  *
@@ -356,6 +356,8 @@ int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 	if (channel == id->channel)
 		return 0;
 	priv = to_rcm_id(id);
+	/* Its thread writes the event through the channel. */
+	rcm_resolution_wait(priv);
 	from = rcm_id_channel(priv);
 	ref = rcm_ref_alloc(priv);
 	if (!ref)

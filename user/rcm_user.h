@@ -183,6 +183,7 @@ struct rcm_mcast {
  * @sync: calls wait for the event that ends them
  * @connected: a DISCONNECTED event will come or came
  * @disconnected: it came
+ * @connect_failed: the library said so, in place of the peer
  * @connect_data: precedes the application's private data, see rdma_create_ep()
  * @connect_len: bytes of it
  * @ep_pd: for the queue pairs of a passive endpoint's requests
@@ -213,6 +214,7 @@ struct rcm_id {
 	bool sync;
 	bool connected;
 	bool disconnected;
+	bool connect_failed;
 	__u8 connect_len;
 	void *connect_data;
 	struct ibv_pd *ep_pd;
@@ -312,6 +314,7 @@ int rcm_resolve_route(struct rcm_id *id, int timeout_ms);
 struct rdma_addrinfo *rcm_addrinfo_dup(const struct rdma_addrinfo *list);
 
 /* resolve.c */
+void rcm_resolution_wait(struct rcm_id *id);
 void rcm_resolution_stop(struct rcm_id *id);
 
 /* device.c */

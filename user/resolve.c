@@ -32,7 +32,9 @@ struct rcm_resolution {
 	char *service;
 	struct rdma_addrinfo *hints;
 	struct rdma_addrinfo *found;
+	int error;
 	bool done;
+	bool joined;
 };
 
 static void rcm_resolution_free(struct rcm_resolution *res)
@@ -129,22 +131,56 @@ static int rcm_resolution_status(int ret, int error)
 	return ret == -1 || ret == EAI_SYSTEM ? -error : ret;
 }
 
+/* For a call that waited: an errno in any case. */
+static int rcm_resolution_errno(int ret, int error)
+{
+	switch (ret) {
+	case 0:
+		return 0;
+	case -1:
+	case EAI_SYSTEM:
+		return error;
+	case EAI_MEMORY:
+		return ENOMEM;
+	case EAI_AGAIN:
+		return EAGAIN;
+	case EAI_FAMILY:
+	case EAI_ADDRFAMILY:
+		return EAFNOSUPPORT;
+	case EAI_NONAME:
+	case EAI_NODATA:
+	case EAI_SERVICE:
+		return ENOENT;
+	case EAI_SOCKTYPE:
+	case EAI_QPTYPE:
+		return EINVAL;
+	default:
+		return EIO;
+	}
+}
+
 static void *rcm_resolution_run(void *arg)
 {
+	static const struct timespec pause = { .tv_nsec = 10000000 };
 	struct rcm_resolution *res = arg;
 	struct rcm_id *id = res->id;
 	struct rdma_addrinfo *found = NULL;
-	int ret, status;
+	int ret, status, error;
 
 	ret = rdma_getaddrinfo(res->node, res->service, res->hints, &found);
-	status = ret ? rcm_resolution_status(ret, errno) : 0;
+	error = errno;
+	status = ret ? rcm_resolution_status(ret, error) : 0;
 	pthread_mutex_lock(&id->lock);
 	res->found = found;
+	res->error = rcm_resolution_errno(ret, error);
 	res->done = true;
 	pthread_mutex_unlock(&id->lock);
-	rcm_write_event(id, RCM_EVENT_INTERNAL, status,
-			ret ? RCM_CM_EVENT_ADDRINFO_ERROR :
-			      RCM_CM_EVENT_ADDRINFO_RESOLVED);
+	/* Somebody waits for it: short of memory, try until there is some. */
+	while (rcm_write_event(id, RCM_EVENT_INTERNAL, status,
+			       ret ? RCM_CM_EVENT_ADDRINFO_ERROR :
+				     RCM_CM_EVENT_ADDRINFO_RESOLVED) &&
+	       errno == ENOMEM)
+		nanosleep(&pause, NULL);
 	return NULL;
 }
 
@@ -174,17 +210,36 @@ static struct rcm_resolution *rcm_resolution_swap(struct rcm_id *id,
 }
 
 /**
+ * rcm_resolution_wait - wait for a look-up, and keep what it found
+ * @id: identifier, of which no other thread waits for or starts one
+ *
+ * Its event is written when the call returns.
+ */
+void rcm_resolution_wait(struct rcm_id *id)
+{
+	struct rcm_resolution *res;
+
+	pthread_mutex_lock(&id->lock);
+	res = id->resolution;
+	pthread_mutex_unlock(&id->lock);
+	if (!res || res->joined)
+		return;
+	pthread_join(res->thread, NULL);
+	res->joined = true;
+}
+
+/**
  * rcm_resolution_stop - wait for a look-up, and forget it
- * @id: identifier
+ * @id: as for rcm_resolution_wait()
  */
 void rcm_resolution_stop(struct rcm_id *id)
 {
-	struct rcm_resolution *res = rcm_resolution_swap(id, NULL);
+	struct rcm_resolution *res;
 
-	if (!res)
-		return;
-	pthread_join(res->thread, NULL);
-	rcm_resolution_free(res);
+	rcm_resolution_wait(id);
+	res = rcm_resolution_swap(id, NULL);
+	if (res)
+		rcm_resolution_free(res);
 }
 
 static bool rcm_resolution_busy(struct rcm_id *id)
@@ -214,7 +269,9 @@ static bool rcm_resolution_busy(struct rcm_id *id)
  *
  * Return: 0, or -1 with errno: EINVAL (@id is NULL, or all others are), EBUSY
  * (one is under way), EOPNOTSUPP (RAI_SA: no InfiniBand port), ENOMEM, EMFILE,
- * EAGAIN (no thread); synchronously also the event's.
+ * EAGAIN (no thread); synchronously also that of rdma_getaddrinfo(), and for its
+ * EAI_* codes ENOENT (no such name, service or address), EAFNOSUPPORT, EAGAIN,
+ * ENOMEM, EINVAL (types that do not go together), EIO (any other).
  */
 int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node,
 			  const char *service,
@@ -245,7 +302,10 @@ int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node,
 		rcm_resolution_free(res);
 		return rcm_fail(ret);
 	}
-	return rcm_complete(priv);
+	ret = rcm_complete(priv);
+	if (ret && res->done && res->error)
+		errno = res->error;
+	return ret;
 }
 
 /**

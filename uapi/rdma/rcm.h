@@ -549,8 +549,8 @@ struct rcm_connect {
  * @handle: identifier from a CONNECT_REQUEST event
  * @uid: the caller's own number for it
  * @ece: options agreed to
- * @conn: parameters; private data at most 196 bytes on RoCE and InfiniBand, 255
- *	on iWARP
+ * @conn: parameters; private data at most 196 bytes on RoCE and InfiniBand, 136
+ *	of datagrams, 255 on iWARP
  *
  * ESTABLISHED follows, or DISCONNECTED, UNREACHABLE or REJECTED.
  * When the call fails the request was rejected, except for EINVAL, which
@@ -584,7 +584,8 @@ struct rcm_establish {
  * @reason: 28 (consumer defined) or 35 (vendor option not supported); 0
  *	means 28; not sent on iWARP
  * @reserved: must be 0
- * @private_data_len: bytes used in @private_data, at most 148, on iWARP 255
+ * @private_data_len: bytes used in @private_data, at most 148, of datagrams 136,
+ *	on iWARP 255
  * @private_data: for the peer
  *
  * When the call fails the connection is over but the peer was not told, except
@@ -914,7 +915,8 @@ struct rcm_translate {
  * @status: out_status of the event
  * @arg: the first 8 bytes of the event's out_conn.private_data
  *
- * ENOBUFS  RCM_MAX_WRITTEN_EVENTS of the identifier were not read yet
+ * ENOBUFS  RCM_MAX_WRITTEN_EVENTS of the identifier and of that kind were not
+ *	    read yet
  * EINVAL   another event
  */
 struct rcm_write_event {
