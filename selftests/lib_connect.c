@@ -5,6 +5,7 @@
  * Connections through the library: what goes along with them and how much of
  * it, how they end, and what each failure looks like.
  */
+#include <fcntl.h>
 #include <net/if.h>
 
 #include <rdma/rcm.h>
@@ -186,6 +187,23 @@ static void watch(struct rdma_event_channel *channel, struct rdma_cm_id *client,
 }
 
 /* The side that accepts may see the end before the beginning, or instead. */
+/* The peer goes after it accepted: its refusal waits behind its response. */
+TEST_F(pair, a_connect_that_failed_here_is_told_once)
+{
+	struct rdma_cm_event *event;
+
+	REQUEST(NULL);
+	ASSERT_EQ(0, rdma_accept(self->server, NULL));
+	EXPECT_EQ(0, rdma_ack_cm_event(self->event));
+	ASSERT_TRUE(readable(self->channel, PATIENCE));
+	rdma_destroy_ep(self->server);
+	self->server = NULL;
+	usleep(500000);
+	ASSERT_EQ(0, expect_event(self->channel, RDMA_CM_EVENT_CONNECT_ERROR));
+	ASSERT_EQ(0, fcntl(self->channel->fd, F_SETFL, O_NONBLOCK));
+	EXPECT_EQ(EAGAIN, err(rdma_get_cm_event(self->channel, &event)));
+}
+
 TEST_F_TIMEOUT(pair, C41_each_side_is_told_of_the_end_once, 100)
 {
 	struct rdma_conn_param param = {};

@@ -242,6 +242,8 @@ static void *sync_serve(void *arg)
 	else
 		server->result = err(create_qp(id)) ?:
 						      err(rdma_accept(id, NULL));
+	/* The request's event holds it up no more. */
+	rdma_destroy_ep(server->listener);
 	rdma_destroy_ep(id);
 	return NULL;
 }
@@ -264,7 +266,6 @@ static int sync_round(bool refuse, int *connected)
 		return -1;
 	pthread_join(thread, NULL);
 	rdma_destroy_ep(id);
-	rdma_destroy_ep(server.listener);
 	return server.result;
 }
 

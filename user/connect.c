@@ -337,7 +337,12 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 		rcm_set_limits(priv, offered);
 		return rcm_fail(error);
 	}
-	return rcm_id_is_ud(priv) ? 0 : rcm_complete(priv);
+	if (!rcm_id_is_ud(priv))
+		return rcm_complete(priv);
+	/* No other event will take the place of the request's. */
+	if (priv->sync)
+		rcm_drop_event(priv);
+	return 0;
 }
 
 static int rcm_reject(struct rdma_cm_id *id, const void *private_data,
@@ -369,8 +374,8 @@ static int rcm_reject(struct rdma_cm_id *id, const void *private_data,
  * rdma_reject - refuse a connection request
  * @id: identifier of a RDMA_CM_EVENT_CONNECT_REQUEST; still to be destroyed
  * @private_data: data for the peer, or NULL
- * @private_data_len: bytes of it, at most 148 on RoCE and InfiniBand, 255 on
- *	iWARP
+ * @private_data_len: bytes of it, at most 148 on RoCE and InfiniBand, 136 of a
+ *	datagram identifier, 255 on iWARP
  *
  * The peer gets RDMA_CM_EVENT_REJECTED with status 28, on iWARP with a negative
  * errno of its device's; of a datagram identifier RDMA_CM_EVENT_UNREACHABLE
@@ -391,8 +396,8 @@ int rdma_reject(struct rdma_cm_id *id, const void *private_data,
  * rdma_reject_ece - refuse a connection request for its ECE options
  * @id: identifier of a RDMA_CM_EVENT_CONNECT_REQUEST; still to be destroyed
  * @private_data: data for the peer, or NULL
- * @private_data_len: bytes of it, at most 148 on RoCE and InfiniBand, 255 on
- *	iWARP
+ * @private_data_len: bytes of it, at most 148 on RoCE and InfiniBand, 136 of a
+ *	datagram identifier, 255 on iWARP
  *
  * As rdma_reject(), with status 35.
  *

@@ -196,8 +196,20 @@ static void rcm_on_response(struct rcm_channel *ch, const struct rcm_event *in,
 	rcm_refuse(ch, evt->ref);
 	rcm_id_set_reason(id, &evt->reason);
 	rcm_qp_error(id);
+	id->connect_failed = true;
 	evt->event.event = RDMA_CM_EVENT_CONNECT_ERROR;
 	evt->event.status = -error;
+}
+
+/*
+ * What the peer did meanwhile, which made the connect fail: the application has
+ * its answer.
+ */
+static bool rcm_is_known(const struct rcm_id *id, const struct rcm_event *in)
+{
+	return id->connect_failed &&
+	       (in->out_event == RDMA_CM_EVENT_REJECTED ||
+		in->out_event == RDMA_CM_EVENT_DISCONNECTED);
 }
 
 static void rcm_on_resolved(const struct rcm_event *in,
@@ -276,6 +288,7 @@ static int rcm_dispatch(struct rcm_channel *ch, const struct rcm_event *in,
 			struct rcm_cm_event *evt)
 {
 	struct rcm_ref *ref;
+	bool known;
 
 	ref = rcm_channel_find(ch, in->out_handle, in->out_uid);
 	if (!ref)
@@ -306,9 +319,14 @@ static int rcm_dispatch(struct rcm_channel *ch, const struct rcm_event *in,
 	}
 	/* Another thread may have read the event before this one just now. */
 	pthread_mutex_lock(&ref->id->event_lock);
-	rcm_on_event(ch, in, evt);
+	known = rcm_is_known(ref->id, in);
+	if (!known)
+		rcm_on_event(ch, in, evt);
 	pthread_mutex_unlock(&ref->id->event_lock);
-	return 0;
+	if (!known)
+		return 0;
+	rcm_ref_ack(ref);
+	return RCM_NOTHING;
 }
 
 /*
