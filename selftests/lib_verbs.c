@@ -250,4 +250,43 @@ TEST(datagram)
 	rdma_destroy_event_channel(channel);
 }
 
+/* --- protection domains */
+
+TEST(a_protection_domain_of_ones_own)
+{
+	struct rdma_addrinfo hints = { .ai_flags = RAI_PASSIVE,
+				       .ai_port_space = RDMA_PS_TCP };
+	struct rdma_cm_id *listener, *id;
+	struct ibv_qp_init_attr_ex attr = {
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1 },
+		.qp_type = IBV_QPT_RC,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+	};
+	struct rdma_addrinfo *res;
+	struct ibv_context **devs;
+	struct ibv_pd *pd;
+
+	devs = rdma_get_devices(NULL);
+	ASSERT_NE(NULL, devs);
+	pd = ibv_alloc_pd(devs[0]);
+	ASSERT_NE(NULL, pd);
+	ASSERT_EQ(0, rdma_getaddrinfo(IP4, "7599", &hints, &res));
+	ASSERT_EQ(0, rdma_create_ep(&listener, res, pd, NULL));
+	rdma_freeaddrinfo(res);
+	EXPECT_EQ(pd, listener->pd);
+	EXPECT_EQ(devs[0], listener->verbs);
+	rdma_destroy_ep(listener);
+
+	/* What is not said is what the identifier has. */
+	id = resolved_id(NULL, RDMA_PS_TCP, IP4, 7599);
+	ASSERT_NE(NULL, id);
+	EXPECT_NE(pd, id->pd);
+	id->pd = pd;
+	ASSERT_EQ(0, rdma_create_qp_ex(id, &attr));
+	EXPECT_EQ(pd, id->qp->pd);
+	rdma_destroy_ep(id);
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+	rdma_free_devices(devs);
+}
+
 TEST_HARNESS_MAIN

@@ -134,7 +134,9 @@ static int rcm_apply_device(struct rcm_id *id, const struct rcm_endpoint *ep)
 	}
 	id->dev = dev;
 	id->id.verbs = dev->verbs;
-	id->id.pd = dev->pd;
+	/* rdma_create_ep() may have been given one. */
+	if (!id->id.pd)
+		id->id.pd = dev->pd;
 	return 0;
 }
 

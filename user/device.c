@@ -314,6 +314,32 @@ static int rcm_device_need_pd(struct rcm_device *dev)
 	return dev->pd ? 0 : rcm_open_errno(errno);
 }
 
+/* 0, or a negative errno. */
+static int rcm_device_use(const struct rcm_endpoint *ep,
+			  struct rcm_device **dev)
+{
+	int error;
+
+	rcm_devices_do_lock();
+	*dev = rcm_device_find(ep);
+	if (*dev) {
+		error = rcm_device_wait(*dev);
+		rcm_devices_do_unlock();
+	} else {
+		rcm_devices_do_unlock();
+		error = rcm_device_look_up(ep, dev);
+	}
+	if (error)
+		return error;
+
+	rcm_devices_do_lock();
+	error = rcm_device_need_pd(*dev);
+	if (error)
+		rcm_device_put_locked(*dev);
+	rcm_devices_do_unlock();
+	return error;
+}
+
 /**
  * rcm_device_get - the device that an endpoint is on
  * @ep: endpoint with a device
@@ -325,30 +351,14 @@ static int rcm_device_need_pd(struct rcm_device *dev)
 struct rcm_device *rcm_device_get(const struct rcm_endpoint *ep)
 {
 	struct rcm_device *dev;
-	int error;
+	int error, state;
 
-	rcm_devices_do_lock();
-	dev = rcm_device_find(ep);
-	if (dev) {
-		error = rcm_device_wait(dev);
-		rcm_devices_do_unlock();
-	} else {
-		rcm_devices_do_unlock();
-		error = rcm_device_look_up(ep, &dev);
-	}
-	if (error)
-		goto err;
-
-	rcm_devices_do_lock();
-	error = rcm_device_need_pd(dev);
-	if (error)
-		rcm_device_put_locked(dev);
-	rcm_devices_do_unlock();
-	if (error)
-		goto err;
-	return dev;
-
-err:
+	/* A thread that ended in there would leave the others waiting. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	error = rcm_device_use(ep, &dev);
+	pthread_setcancelstate(state, NULL);
+	if (!error)
+		return dev;
 	errno = -error;
 	return NULL;
 }
@@ -417,10 +427,12 @@ struct ibv_xrcd *rcm_device_xrcd(struct rcm_device *dev)
 struct ibv_context **rdma_get_devices(int *num_devices)
 {
 	struct ibv_context **devs = NULL;
-	int i, n, error = -ENODEV, count = 0;
+	int i, n, state, error = -ENODEV, count = 0;
 	struct ibv_device **list;
 	struct rcm_device *dev;
 
+	/* As in rcm_device_get(). */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	list = ibv_get_device_list(&n);
 	if (!list) {
 		/* This kernel has no RDMA, which is ENOSYS. */
@@ -452,6 +464,7 @@ struct ibv_context **rdma_get_devices(int *num_devices)
 out_list:
 	ibv_free_device_list(list);
 out:
+	pthread_setcancelstate(state, NULL);
 	if (num_devices)
 		*num_devices = count;
 	return devs;

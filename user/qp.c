@@ -288,6 +288,9 @@ static int rcm_create_cq(struct rdma_cm_id *id, __u32 size, struct ibv_cq **cq,
  */
 static void rcm_destroy_cqs(struct rdma_cm_id *id)
 {
+	/* An XRC receive queue reports to them, too, and outlives the queue pair. */
+	if (id->qp_type == IBV_QPT_XRC_RECV && id->srq)
+		return;
 	if (id->send_cq == id->recv_cq)
 		id->send_cq = NULL;
 	if (id->send_cq_channel == id->recv_cq_channel)
@@ -319,14 +322,14 @@ static int rcm_check_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
 	if (id->qp || !id->verbs || attr->qp_type != id->qp_type)
 		return rcm_fail(EINVAL);
-	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD)) {
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd) {
 		attr->comp_mask |= IBV_QP_INIT_ATTR_PD;
-		attr->pd = to_rcm_id(id)->dev->pd;
+		attr->pd = id->pd;
 	}
 	if (!attr->pd || attr->pd->context != id->verbs)
 		return rcm_fail(EINVAL);
 	if (attr->qp_type == IBV_QPT_XRC_RECV &&
-	    !(attr->comp_mask & IBV_QP_INIT_ATTR_XRCD)) {
+	    (!(attr->comp_mask & IBV_QP_INIT_ATTR_XRCD) || !attr->xrcd)) {
 		attr->xrcd = rcm_device_xrcd(to_rcm_id(id)->dev);
 		if (!attr->xrcd)
 			return -1;
@@ -376,7 +379,8 @@ err_cqs:
  * Receives can be posted afterwards.  A datagram queue pair is ready to send;
  * any other is in state INIT, and the library moves it further when the
  * connection is made.  Without a protection
- * domain the device's default one is used.  Completion queues that are not
+ * domain id->pd is used: that of rdma_create_ep() or of an earlier queue pair, or
+ * else the device's default one.  Completion queues that are not
  * given are made, each with a completion channel, and are in the identifier.
  *
  * Follows rdma_create_qp(3).  Does not wait.
@@ -404,7 +408,7 @@ int rdma_create_qp_ex(struct rdma_cm_id *id,
 /**
  * rdma_create_qp - make a queue pair on an identifier
  * @id: identifier with an RDMA device
- * @pd: protection domain, or NULL for the device's default one
+ * @pd: protection domain, or NULL for id->pd
  * @qp_init_attr: attributes as for ibv_create_qp(); on return its cap is what
  *	the queue pair has, the rest is as it was
  *
@@ -541,8 +545,10 @@ int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
 	};
 	int ret;
 
-	if (!attr)
+	if (!id || !attr)
 		return rcm_fail(EINVAL);
+	if (id->qp_type == IBV_QPT_XRC_RECV)
+		attr_ex.srq_type = IBV_SRQT_XRC;
 	attr_ex.srq_context = attr->srq_context;
 	attr_ex.attr = attr->attr;
 	ret = rdma_create_srq_ex(id, &attr_ex);

@@ -110,6 +110,7 @@ static int rcm_ep_passive(struct rcm_id *id, struct rdma_addrinfo *res,
 		id->ep_attr->qp_type = res->ai_qp_type;
 		id->ep_pd = pd;
 	}
+	id->id.pd = pd;
 	return rdma_bind_addr(&id->id, res->ai_src_addr);
 }
 
@@ -162,7 +163,8 @@ static int rcm_ep_active(struct rcm_id *id, struct rdma_addrinfo *res,
  * rdma_create_ep - make a synchronous identifier for an address
  * @id: where to put the identifier
  * @res: from rdma_getaddrinfo(); the first of the list is used
- * @pd: protection domain for a queue pair, or NULL for the default one
+ * @pd: protection domain for what is made on the identifier, left in id->pd; or
+ *	NULL for the default one
  * @qp_init_attr: attributes of a queue pair, or NULL for none; its qp_type is
  *	not used, res->ai_qp_type is; on return its cap is what it has
  *
