@@ -848,6 +848,7 @@ TEST_F(newer, the_answer_moves_along)
 
 TEST_F(newer, written_events)
 {
+	struct rdma_addrinfo *info;
 	struct rdma_cm_event *event;
 	int i;
 
@@ -858,6 +859,10 @@ TEST_F(newer, written_events)
 		  err(write_cm_event(self->id, RCM_CM_EVENT_USER, 0, 0)));
 	/* The library's own has its place nevertheless. */
 	ASSERT_EQ(0, resolve_addrinfo(self->id, IP4, PORT_STR, NULL));
+	while (err(query_addrinfo(self->id, &info)) == ENODATA)
+		usleep(1000);
+	rdma_freeaddrinfo(info);
+	usleep(100000);
 	for (i = 0; i < RCM_MAX_WRITTEN_EVENTS; i++) {
 		event = next_event(self->channel, RCM_CM_EVENT_USER);
 		ASSERT_NE(NULL, event);
