@@ -131,7 +131,7 @@ static int rcm_resolution_status(int ret, int error)
 	return ret == -1 || ret == EAI_SYSTEM ? -error : ret;
 }
 
-/* For a call that waited: an errno in any case. */
+/* For a call that waited: a negative errno in any case. */
 static int rcm_resolution_errno(int ret, int error)
 {
 	switch (ret) {
@@ -139,23 +139,23 @@ static int rcm_resolution_errno(int ret, int error)
 		return 0;
 	case -1:
 	case EAI_SYSTEM:
-		return error;
+		return -error;
 	case EAI_MEMORY:
-		return ENOMEM;
+		return -ENOMEM;
 	case EAI_AGAIN:
-		return EAGAIN;
+		return -EAGAIN;
 	case EAI_FAMILY:
 	case EAI_ADDRFAMILY:
-		return EAFNOSUPPORT;
+		return -EAFNOSUPPORT;
 	case EAI_NONAME:
 	case EAI_NODATA:
 	case EAI_SERVICE:
-		return ENOENT;
+		return -ENOENT;
 	case EAI_SOCKTYPE:
 	case EAI_QPTYPE:
-		return EINVAL;
+		return -EINVAL;
 	default:
-		return EIO;
+		return -EIO;
 	}
 }
 
@@ -304,7 +304,7 @@ int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node,
 	}
 	ret = rcm_complete(priv);
 	if (ret && res->done && res->error)
-		errno = res->error;
+		errno = -res->error;
 	return ret;
 }
 
