@@ -351,17 +351,6 @@ static struct rcm_join_multicast join_arg(int handle, int number)
 	};
 }
 
-static int leave(int fd, int handle, int number)
-{
-	struct rcm_leave_multicast arg = {
-		.size = sizeof(arg),
-		.handle = handle,
-		.number = number,
-	};
-
-	return call(fd, RCM_LEAVE_MULTICAST, &arg);
-}
-
 /*
  * An argument that cannot be written to. Joining has nothing to write, so it
  * either happens or not; there is no membership that the caller does not know.
@@ -381,7 +370,7 @@ TEST_F(races, C54_joining_from_memory_that_cannot_be_written)
 		*arg = join_arg(handle, i);
 		ASSERT_EQ(0, mprotect(arg, 4096, PROT_READ));
 		ret = call(self->fd, RCM_JOIN_MULTICAST, arg);
-		EXPECT_EQ(ret ? -ENOENT : 0, leave(self->fd, handle, i));
+		EXPECT_EQ(ret ? -ENOENT : 0, leave_group(self->fd, handle, i));
 	}
 	EXPECT_EQ(0, count_groups());
 	munmap(arg, 4096);
@@ -400,7 +389,7 @@ TEST_F(races, C54_an_argument_that_cannot_be_read_joins_nothing)
 	ASSERT_EQ(0, mprotect(map + 4096, 4096, PROT_NONE));
 	memcpy(map + 4096 - 8, &arg, 8);
 	EXPECT_EQ(-EFAULT, call(self->fd, RCM_JOIN_MULTICAST, map + 4096 - 8));
-	EXPECT_EQ(-ENOENT, leave(self->fd, handle, 1));
+	EXPECT_EQ(-ENOENT, leave_group(self->fd, handle, 1));
 	EXPECT_EQ(0, count_groups());
 	munmap(map, 8192);
 }
@@ -465,7 +454,7 @@ static void *join_and_leave(void *arg)
 		if (!call(members->fd, RCM_JOIN_MULTICAST, &join))
 			__atomic_fetch_add(&members->joined, 1,
 					   __ATOMIC_RELAXED);
-		if (!leave(members->fd, members->handle, 1 + (i + 1) % 3))
+		if (!leave_group(members->fd, members->handle, 1 + (i + 1) % 3))
 			__atomic_fetch_add(&members->left, 1, __ATOMIC_RELAXED);
 		get_event(members->fd, &event, RCM_EVENT_DONTWAIT);
 	}
@@ -487,12 +476,12 @@ TEST_F(races, C55_joins_and_leaves_of_two_threads_are_balanced)
 	for (i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
 	for (i = 1; i <= 3; i++)
-		members.left += !leave(self->fd, members.handle, i);
+		members.left += !leave_group(self->fd, members.handle, i);
 	EXPECT_LT(10, members.joined);
 	EXPECT_EQ(members.joined, members.left);
 	EXPECT_EQ(0, count_groups());
 	/* A second time is an error, and no more. */
-	EXPECT_EQ(-ENOENT, leave(self->fd, members.handle, 1));
+	EXPECT_EQ(-ENOENT, leave_group(self->fd, members.handle, 1));
 	/* Of a connection there are none. */
 	i = create_tcp(self->fd);
 	ASSERT_EQ(0, bind_text(self->fd, i, IP4, 0));

@@ -322,26 +322,17 @@ TEST_F(changes, C28_an_address_on_a_vlan)
 /* What goes does not wait for who is a member by it. */
 TEST_F(changes, a_group_keeps_no_interface)
 {
-	struct rcm_join_multicast join = {
-		.size = sizeof(join),
-		.number = 1,
-		.addr = addr(GROUP, 0),
-	};
-	struct rcm_leave_multicast leave = {
-		.size = sizeof(leave),
-		.number = 1,
-	};
+	int handle;
 
 	ASSERT_EQ(0, sh(ADD_VLAN));
 	ASSERT_TRUE(wait_for_address(VIP));
-	join.handle = create(self->fd, 0, PS_UDP);
-	ASSERT_EQ(0, bind_text(self->fd, join.handle, VIP, PORT));
-	ASSERT_EQ(0, call(self->fd, RCM_JOIN_MULTICAST, &join));
+	handle = create(self->fd, 0, PS_UDP);
+	ASSERT_EQ(0, bind_text(self->fd, handle, VIP, PORT));
+	ASSERT_EQ(0, join_group(self->fd, handle, GROUP, 1));
 	ASSERT_EQ(EV_MULTICAST_JOIN, next_event(self->fd, &self->event, WAIT));
 	ASSERT_EQ(0, sh("ip maddress show dev " VLAN " | grep -qw " GROUP));
 	ASSERT_EQ(0, sh("timeout -s KILL 8 ip link del " VLAN));
-	leave.handle = join.handle;
-	EXPECT_EQ(0, call(self->fd, RCM_LEAVE_MULTICAST, &leave));
+	EXPECT_EQ(0, leave_group(self->fd, handle, 1));
 }
 
 TEST_HARNESS_MAIN

@@ -411,42 +411,19 @@ static void flow_qp_attr(struct world *w)
 	TRY(qp_attr(w->fd[0], TRY(bind_new(w->fd[0], IP4, 0)), IBV_QPS_INIT));
 }
 
-static int join(int fd, __u32 handle, const char *group, int number)
-{
-	struct rcm_join_multicast arg = {
-		.size = sizeof(arg),
-		.handle = handle,
-		.number = number,
-		.addr = addr(group, 0),
-	};
-
-	return call(fd, RCM_JOIN_MULTICAST, &arg);
-}
-
-static int leave(int fd, __u32 handle, int number)
-{
-	struct rcm_leave_multicast arg = {
-		.size = sizeof(arg),
-		.handle = handle,
-		.number = number,
-	};
-
-	return call(fd, RCM_LEAVE_MULTICAST, &arg);
-}
-
 static void flow_multicast(struct world *w)
 {
 	int fd = w->fd[0];
 	int handle = TRY(create(fd, 0, PS_UDP));
 
 	TRY(bind_text(fd, handle, IP4, 0));
-	TRY(join(fd, handle, "239.1.1.1", 1));
+	TRY(join_group(fd, handle, "239.1.1.1", 1));
 	EVENT(0, EV_MULTICAST_JOIN);
-	TRY(join(fd, handle, "ff0e::1:1", 2));
+	TRY(join_group(fd, handle, "ff0e::1:1", 2));
 	EVENT(0, EV_MULTICAST_JOIN);
-	TRY(leave(fd, handle, 2));
-	TRY(leave(fd, handle, 1));
-	TRY(join(fd, handle, "239.1.1.1", 3));
+	TRY(leave_group(fd, handle, 2));
+	TRY(leave_group(fd, handle, 1));
+	TRY(join_group(fd, handle, "239.1.1.1", 3));
 	TRY(destroy(fd, handle));
 }
 

@@ -186,7 +186,6 @@ static void watch(struct rdma_event_channel *channel, struct rdma_cm_id *client,
 	}
 }
 
-/* The side that accepts may see the end before the beginning, or instead. */
 /* The peer goes after it accepted: its refusal waits behind its response. */
 TEST_F(pair, a_connect_that_failed_here_is_told_once)
 {
@@ -204,6 +203,7 @@ TEST_F(pair, a_connect_that_failed_here_is_told_once)
 	EXPECT_EQ(EAGAIN, err(rdma_get_cm_event(self->channel, &event)));
 }
 
+/* The side that accepts may see the end before the beginning, or instead. */
 TEST_F_TIMEOUT(pair, C41_each_side_is_told_of_the_end_once, 100)
 {
 	struct rdma_conn_param param = {};

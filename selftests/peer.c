@@ -288,10 +288,7 @@ TEST_F(peer, a_connection_that_has_become_stale_ends)
 	ASSERT_EQ(0, cm_say(&self->peer, &self->request));
 	ASSERT_EQ(0, cm_hear(&self->peer, CM_DREQ, &self->mad, WAIT));
 	ASSERT_EQ(self->theirs, get32(&self->mad.data[CM_LOCAL_ID]));
-	self->mad.attribute = htobe16(CM_DREP);
-	put32(&self->mad.data[CM_LOCAL_ID], self->ours);
-	put32(&self->mad.data[CM_REMOTE_ID], self->theirs);
-	ASSERT_EQ(0, cm_say(&self->peer, &self->mad));
+	SAY(CM_DREP);
 	EVENT(DISCONNECTED);
 	EXPECT_EQ(server, (int)self->event.out_handle);
 	EVENT(TIMEWAIT_EXIT);

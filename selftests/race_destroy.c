@@ -155,27 +155,17 @@ static int make_requested(struct round *round)
 			       NULL);
 }
 
-static int join(struct round *round, int handle, int number)
-{
-	struct rcm_join_multicast arg = {
-		.size = sizeof(arg),
-		.handle = handle,
-		.number = number,
-		.addr = addr(GROUP, 0),
-	};
-
-	((struct sockaddr_in *)&arg.addr)->sin_addr.s_addr += htonl(number);
-	return call(round->fd, RCM_JOIN_MULTICAST, &arg);
-}
-
 /* Of so many groups that leaving them all takes a while. */
 static int make_member(struct round *round)
 {
 	int i, ret = 0, handle = make_datagram(round);
+	char group[INET_ADDRSTRLEN];
 
-	for (i = 1; i <= GROUPS && !ret; i++)
-		ret = join(round, handle, i) ?:
+	for (i = 1; i <= GROUPS && !ret; i++) {
+		snprintf(group, sizeof(group), "239.1.2.%d", i);
+		ret = join_group(round->fd, handle, group, i) ?:
 			      expect(round, round->fd, EV_MULTICAST_JOIN, NULL);
+	}
 	return ret ?: handle;
 }
 
@@ -249,32 +239,21 @@ static int start_listen(struct round *round)
 
 static int start_join(struct round *round)
 {
-	return join(round, round->handle, 1);
+	return join_group(round->fd, round->handle, GROUP, 1);
 }
 
 static int start_join_and_leave(struct round *round)
 {
-	struct rcm_leave_multicast arg = {
-		.size = sizeof(arg),
-		.handle = round->handle,
-		.number = 1,
-	};
-	int ret = start_join(round);
-
-	return ret ?: call(round->fd, RCM_LEAVE_MULTICAST, &arg);
+	return start_join(round) ?: leave_group(round->fd, round->handle, 1);
 }
 
 /* From the last on, as destroying takes the first ones first. */
 static int start_leave_all(struct round *round)
 {
-	struct rcm_leave_multicast arg = {
-		.size = sizeof(arg),
-		.handle = round->handle,
-	};
-	int ret = 0;
+	int number, ret = 0;
 
-	for (arg.number = GROUPS; arg.number && !ret; arg.number--)
-		ret = call(round->fd, RCM_LEAVE_MULTICAST, &arg);
+	for (number = GROUPS; number && !ret; number--)
+		ret = leave_group(round->fd, round->handle, number);
 	return ret;
 }
 

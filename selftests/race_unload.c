@@ -34,11 +34,6 @@ static int unload_at_once(void)
 static void begin_everything(void)
 {
 	int fd = open_rcm(0), i, handle;
-	struct rcm_join_multicast join = {
-		.size = sizeof(join),
-		.number = 1,
-		.addr = addr("239.1.1.9", 0),
-	};
 
 	for (i = 0; i < 4; i++) {
 		resolve_flags(fd, 0, NULL, DEAD, PORT, i * 2, RCM_CREATE);
@@ -49,9 +44,9 @@ static void begin_everything(void)
 			      RCM_CREATE | RCM_RESOLVE_BOTH);
 		listener(fd, i & 1 ? IP4 : "0.0.0.0", PORT + 10 + i, 0);
 	}
-	join.handle = create(fd, 0, PS_UDP);
-	bind_text(fd, join.handle, IP4, 0);
-	call(fd, RCM_JOIN_MULTICAST, &join);
+	handle = create(fd, 0, PS_UDP);
+	bind_text(fd, handle, IP4, 0);
+	join_group(fd, handle, "239.1.1.9", 1);
 	/* The file is left open. */
 }
 

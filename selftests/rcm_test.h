@@ -413,6 +413,30 @@ static inline int query(int fd, __u32 handle, struct rcm_query *arg)
 	return call(fd, RCM_QUERY, arg);
 }
 
+static inline int join_group(int fd, __u32 handle, const char *group,
+			     int number)
+{
+	struct rcm_join_multicast arg = {
+		.size = sizeof(arg),
+		.handle = handle,
+		.number = number,
+		.addr = addr(group, 0),
+	};
+
+	return call(fd, RCM_JOIN_MULTICAST, &arg);
+}
+
+static inline int leave_group(int fd, __u32 handle, int number)
+{
+	struct rcm_leave_multicast arg = {
+		.size = sizeof(arg),
+		.handle = handle,
+		.number = number,
+	};
+
+	return call(fd, RCM_LEAVE_MULTICAST, &arg);
+}
+
 /* Its handle there, or a negative errno. */
 static inline int migrate(int fd, __u32 handle, int to, int *reported)
 {
