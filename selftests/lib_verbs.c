@@ -284,8 +284,13 @@ TEST(a_protection_domain_of_ones_own)
 	id->pd = pd;
 	ASSERT_EQ(0, rdma_create_qp_ex(id, &attr));
 	EXPECT_EQ(pd, id->qp->pd);
-	rdma_destroy_ep(id);
+	rdma_destroy_qp(id);
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+	/* And that is not what is gone. */
+	attr.pd = NULL;
+	ASSERT_EQ(0, rdma_create_qp_ex(id, &attr));
+	EXPECT_NE(pd, id->qp->pd);
+	rdma_destroy_ep(id);
 	rdma_free_devices(devs);
 }
 

@@ -30,14 +30,22 @@ static void rcm_device_unlink(struct rcm_device *dev)
 	*pos = dev->next;
 }
 
+/* A thread that is cancelled in there would keep the lock. */
+static __thread int rcm_devices_cancel;
+
 static void rcm_devices_do_lock(void)
 {
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&rcm_devices_lock);
+	rcm_devices_cancel = state;
 }
 
 static void rcm_devices_do_unlock(void)
 {
 	pthread_mutex_unlock(&rcm_devices_lock);
+	pthread_setcancelstate(rcm_devices_cancel, NULL);
 }
 
 /*
@@ -54,7 +62,7 @@ static void rcm_devices_in_child(void)
 			rcm_device_unlink(dev);
 	}
 	pthread_cond_init(&rcm_device_opened, NULL);
-	pthread_mutex_unlock(&rcm_devices_lock);
+	rcm_devices_do_unlock();
 }
 
 __attribute__((constructor)) static void rcm_devices_init(void)
@@ -219,9 +227,10 @@ static int rcm_device_add(struct ibv_device *ibdev, struct rcm_device **out)
 	rcm_devices = dev;
 	*out = dev;
 
-	rcm_devices_do_unlock();
+	/* Others wait for it, so it is not cancelled either. */
+	pthread_mutex_unlock(&rcm_devices_lock);
 	dev->error = rcm_device_open(dev, ibdev);
-	rcm_devices_do_lock();
+	pthread_mutex_lock(&rcm_devices_lock);
 
 	dev->opening = false;
 	if (dev->error)
@@ -314,32 +323,6 @@ static int rcm_device_need_pd(struct rcm_device *dev)
 	return dev->pd ? 0 : rcm_open_errno(errno);
 }
 
-/* 0, or a negative errno. */
-static int rcm_device_use(const struct rcm_endpoint *ep,
-			  struct rcm_device **dev)
-{
-	int error;
-
-	rcm_devices_do_lock();
-	*dev = rcm_device_find(ep);
-	if (*dev) {
-		error = rcm_device_wait(*dev);
-		rcm_devices_do_unlock();
-	} else {
-		rcm_devices_do_unlock();
-		error = rcm_device_look_up(ep, dev);
-	}
-	if (error)
-		return error;
-
-	rcm_devices_do_lock();
-	error = rcm_device_need_pd(*dev);
-	if (error)
-		rcm_device_put_locked(*dev);
-	rcm_devices_do_unlock();
-	return error;
-}
-
 /**
  * rcm_device_get - the device that an endpoint is on
  * @ep: endpoint with a device
@@ -351,14 +334,30 @@ static int rcm_device_use(const struct rcm_endpoint *ep,
 struct rcm_device *rcm_device_get(const struct rcm_endpoint *ep)
 {
 	struct rcm_device *dev;
-	int error, state;
+	int error;
 
-	/* A thread that ended in there would leave the others waiting. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	error = rcm_device_use(ep, &dev);
-	pthread_setcancelstate(state, NULL);
-	if (!error)
-		return dev;
+	rcm_devices_do_lock();
+	dev = rcm_device_find(ep);
+	if (dev) {
+		error = rcm_device_wait(dev);
+		rcm_devices_do_unlock();
+	} else {
+		rcm_devices_do_unlock();
+		error = rcm_device_look_up(ep, &dev);
+	}
+	if (error)
+		goto err;
+
+	rcm_devices_do_lock();
+	error = rcm_device_need_pd(dev);
+	if (error)
+		rcm_device_put_locked(dev);
+	rcm_devices_do_unlock();
+	if (error)
+		goto err;
+	return dev;
+
+err:
 	errno = -error;
 	return NULL;
 }
@@ -427,12 +426,10 @@ struct ibv_xrcd *rcm_device_xrcd(struct rcm_device *dev)
 struct ibv_context **rdma_get_devices(int *num_devices)
 {
 	struct ibv_context **devs = NULL;
-	int i, n, state, error = -ENODEV, count = 0;
+	int i, n, error = -ENODEV, count = 0;
 	struct ibv_device **list;
 	struct rcm_device *dev;
 
-	/* As in rcm_device_get(). */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	list = ibv_get_device_list(&n);
 	if (!list) {
 		/* This kernel has no RDMA, which is ENOSYS. */
@@ -464,7 +461,6 @@ struct ibv_context **rdma_get_devices(int *num_devices)
 out_list:
 	ibv_free_device_list(list);
 out:
-	pthread_setcancelstate(state, NULL);
 	if (num_devices)
 		*num_devices = count;
 	return devs;

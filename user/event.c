@@ -201,17 +201,6 @@ static void rcm_on_response(struct rcm_channel *ch, const struct rcm_event *in,
 	evt->event.status = -error;
 }
 
-/*
- * What the peer did meanwhile, which made the connect fail: the application has
- * its answer.
- */
-static bool rcm_is_known(const struct rcm_id *id, const struct rcm_event *in)
-{
-	return id->connect_failed &&
-	       (in->out_event == RDMA_CM_EVENT_REJECTED ||
-		in->out_event == RDMA_CM_EVENT_DISCONNECTED);
-}
-
 static void rcm_on_resolved(const struct rcm_event *in,
 			    struct rcm_cm_event *evt,
 			    enum rdma_cm_event_type failure)
@@ -223,11 +212,19 @@ static void rcm_on_resolved(const struct rcm_event *in,
 	rcm_last_reason(&evt->ref->id->id, &evt->reason);
 }
 
-static void rcm_on_event(struct rcm_channel *ch, const struct rcm_event *in,
+/*
+ * False for what the peer did that made the connect fail: the application has
+ * its answer.
+ */
+static bool rcm_on_event(struct rcm_channel *ch, const struct rcm_event *in,
 			 struct rcm_cm_event *evt)
 {
 	struct rcm_id *id = evt->ref->id;
 
+	if (id->connect_failed &&
+	    (evt->event.event == RDMA_CM_EVENT_REJECTED ||
+	     evt->event.event == RDMA_CM_EVENT_DISCONNECTED))
+		return false;
 	rcm_note_qp(id, &in->out_qp);
 	switch (evt->event.event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
@@ -255,6 +252,7 @@ static void rcm_on_event(struct rcm_channel *ch, const struct rcm_event *in,
 	default:
 		break;
 	}
+	return true;
 }
 
 /* False when the application left the group before it heard that it joined. */
@@ -288,7 +286,7 @@ static int rcm_dispatch(struct rcm_channel *ch, const struct rcm_event *in,
 			struct rcm_cm_event *evt)
 {
 	struct rcm_ref *ref;
-	bool known;
+	bool told;
 
 	ref = rcm_channel_find(ch, in->out_handle, in->out_uid);
 	if (!ref)
@@ -313,17 +311,14 @@ static int rcm_dispatch(struct rcm_channel *ch, const struct rcm_event *in,
 		rcm_copy_conn(evt, &in->out_conn);
 	if (in->out_event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return rcm_on_request(ch, in, evt);
-	if (!rcm_on_multicast(in, evt)) {
-		rcm_ref_ack(ref);
-		return RCM_NOTHING;
+	told = rcm_on_multicast(in, evt);
+	if (told) {
+		/* Another thread may have read the one before it just now. */
+		pthread_mutex_lock(&ref->id->event_lock);
+		told = rcm_on_event(ch, in, evt);
+		pthread_mutex_unlock(&ref->id->event_lock);
 	}
-	/* Another thread may have read the event before this one just now. */
-	pthread_mutex_lock(&ref->id->event_lock);
-	known = rcm_is_known(ref->id, in);
-	if (!known)
-		rcm_on_event(ch, in, evt);
-	pthread_mutex_unlock(&ref->id->event_lock);
-	if (!known)
+	if (told)
 		return 0;
 	rcm_ref_ack(ref);
 	return RCM_NOTHING;

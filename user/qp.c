@@ -379,9 +379,9 @@ err_cqs:
  * Receives can be posted afterwards.  A datagram queue pair is ready to send;
  * any other is in state INIT, and the library moves it further when the
  * connection is made.  Without a protection
- * domain id->pd is used: that of rdma_create_ep() or of an earlier queue pair, or
- * else the device's default one.  Completion queues that are not
- * given are made, each with a completion channel, and are in the identifier.
+ * domain id->pd is used: that of rdma_create_ep() or of the shared receive queue,
+ * or else the device's default one.  Completion queues that are not given are
+ * made, each with a completion channel, and are in the identifier.
  *
  * Follows rdma_create_qp(3).  Does not wait.
  *
@@ -440,6 +440,19 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
 	return 0;
 }
 
+/* Of what is gone the application may free the protection domain. */
+static void rcm_reset_pd(struct rdma_cm_id *id)
+{
+	struct rcm_id *priv = to_rcm_id(id);
+
+	if (id->qp)
+		id->pd = id->qp->pd;
+	else if (id->srq)
+		id->pd = id->srq->pd;
+	else
+		id->pd = priv->ep_pd ? priv->ep_pd : priv->dev->pd;
+}
+
 /**
  * rdma_destroy_qp - destroy the queue pair of an identifier
  * @id: identifier; nothing happens when it is NULL or has no queue pair
@@ -454,6 +467,7 @@ void rdma_destroy_qp(struct rdma_cm_id *id)
 		return;
 	ibv_destroy_qp(id->qp);
 	id->qp = NULL;
+	rcm_reset_pd(id);
 	rcm_destroy_cqs(id);
 }
 
@@ -506,7 +520,7 @@ int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
 	if (!id || !attr || !id->verbs || id->srq)
 		return rcm_fail(EINVAL);
 	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) || !attr->pd) {
-		attr->pd = to_rcm_id(id)->dev->pd;
+		attr->pd = id->pd;
 		attr->comp_mask |= IBV_SRQ_INIT_ATTR_PD;
 	}
 	if (attr->pd->context != id->verbs)
@@ -528,7 +542,7 @@ int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
 /**
  * rdma_create_srq - make a shared receive queue on an identifier
  * @id: identifier with an RDMA device
- * @pd: protection domain, or NULL for the device's default one
+ * @pd: protection domain, or NULL for id->pd
  * @attr: attributes; on return what the queue has
  *
  * Follows rdma_create_srq(3).  See rdma_create_srq_ex().
@@ -569,6 +583,7 @@ void rdma_destroy_srq(struct rdma_cm_id *id)
 		return;
 	ibv_destroy_srq(id->srq);
 	id->srq = NULL;
+	rcm_reset_pd(id);
 	if (!id->qp)
 		rcm_destroy_cqs(id);
 }

@@ -186,8 +186,9 @@ struct rcm_mcast {
  * @connect_failed: the library said so, in place of the peer
  * @connect_data: precedes the application's private data, see rdma_create_ep()
  * @connect_len: bytes of it
- * @ep_pd: for the queue pairs of a passive endpoint's requests
- * @ep_attr: likewise, or NULL
+ * @ep_pd: what rdma_create_ep() was given, also for the queue pairs of a passive
+ *	endpoint's requests; or NULL
+ * @ep_attr: for these queue pairs, or NULL
  * @reason_lock: protects @reason; nothing is locked inside
  * @reason: why the library failed where the kernel had no part in it
  * @has_reason: @reason is newer than what the kernel says; atomic

@@ -23,7 +23,9 @@
  * @service: as given
  * @hints: as given, with copies of what it points to; or NULL
  * @found: the result; valid when @done
+ * @error: a negative errno when there is none; valid when @done
  * @done: the thread has written its event, or is about to
+ * @joined: it was waited for
  */
 struct rcm_resolution {
 	struct rcm_id *id;
@@ -159,9 +161,22 @@ static int rcm_resolution_errno(int ret, int error)
 	}
 }
 
-static void *rcm_resolution_run(void *arg)
+/*
+ * Somebody waits for the event: short of memory, try for a second. No longer,
+ * as destroying the identifier waits for that.
+ */
+static void rcm_resolution_tell(struct rcm_id *id, int status, __u64 event)
 {
 	static const struct timespec pause = { .tv_nsec = 10000000 };
+	int tries = 100;
+
+	while (rcm_write_event(id, RCM_EVENT_INTERNAL, status, event) &&
+	       errno == ENOMEM && --tries)
+		nanosleep(&pause, NULL);
+}
+
+static void *rcm_resolution_run(void *arg)
+{
 	struct rcm_resolution *res = arg;
 	struct rcm_id *id = res->id;
 	struct rdma_addrinfo *found = NULL;
@@ -175,12 +190,9 @@ static void *rcm_resolution_run(void *arg)
 	res->error = rcm_resolution_errno(ret, error);
 	res->done = true;
 	pthread_mutex_unlock(&id->lock);
-	/* Somebody waits for it: short of memory, try until there is some. */
-	while (rcm_write_event(id, RCM_EVENT_INTERNAL, status,
-			       ret ? RCM_CM_EVENT_ADDRINFO_ERROR :
-				     RCM_CM_EVENT_ADDRINFO_RESOLVED) &&
-	       errno == ENOMEM)
-		nanosleep(&pause, NULL);
+	rcm_resolution_tell(id, status,
+			    ret ? RCM_CM_EVENT_ADDRINFO_ERROR :
+				  RCM_CM_EVENT_ADDRINFO_RESOLVED);
 	return NULL;
 }
 

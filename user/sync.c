@@ -100,7 +100,7 @@ err_event:
 }
 
 static int rcm_ep_passive(struct rcm_id *id, struct rdma_addrinfo *res,
-			  struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+			  struct ibv_qp_init_attr *attr)
 {
 	if (attr) {
 		id->ep_attr = malloc(sizeof(*attr));
@@ -108,9 +108,7 @@ static int rcm_ep_passive(struct rcm_id *id, struct rdma_addrinfo *res,
 			return rcm_fail(ENOMEM);
 		*id->ep_attr = *attr;
 		id->ep_attr->qp_type = res->ai_qp_type;
-		id->ep_pd = pd;
 	}
-	id->id.pd = pd;
 	return rdma_bind_addr(&id->id, res->ai_src_addr);
 }
 
@@ -139,7 +137,7 @@ static int rcm_ep_route(struct rcm_id *id, struct rdma_addrinfo *res)
 }
 
 static int rcm_ep_active(struct rcm_id *id, struct rdma_addrinfo *res,
-			 struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+			 struct ibv_qp_init_attr *attr)
 {
 	struct ibv_qp_init_attr copy;
 	int ret;
@@ -153,7 +151,7 @@ static int rcm_ep_active(struct rcm_id *id, struct rdma_addrinfo *res,
 		return 0;
 	copy = *attr;
 	copy.qp_type = res->ai_qp_type;
-	ret = rdma_create_qp(&id->id, pd, &copy);
+	ret = rdma_create_qp(&id->id, NULL, &copy);
 	if (!ret)
 		attr->cap = copy.cap;
 	return ret;
@@ -190,10 +188,12 @@ int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res,
 	if (rcm_id_create(NULL, &priv, NULL, res->ai_port_space,
 			  res->ai_qp_type))
 		return -1;
+	priv->ep_pd = pd;
+	priv->id.pd = pd;
 	if (res->ai_flags & RAI_PASSIVE)
-		ret = rcm_ep_passive(priv, res, pd, qp_init_attr);
+		ret = rcm_ep_passive(priv, res, qp_init_attr);
 	else
-		ret = rcm_ep_active(priv, res, pd, qp_init_attr);
+		ret = rcm_ep_active(priv, res, qp_init_attr);
 	if (ret) {
 		error = errno;
 		rdma_destroy_ep(&priv->id);
